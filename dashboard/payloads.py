@@ -203,7 +203,7 @@ def snapshot(now: datetime) -> SnapshotPayload:
     monitors = list(Monitor.objects.select_related("endpoint", "scenario"))
     objectives = series.objectives_in_force(now)
     words = {row.monitor_id: state(row) for row in MonitorState.objects.all()}
-    latest = series.latest(monitors)
+    latest = series.latest(monitors, now)
     sparks = series.sparks(monitors, now)
     return {
         "type": "snapshot",

@@ -24,7 +24,9 @@ class SampleKey(models.Model):
     """One request of one slot. ``due_at`` is the slot, not when it ran."""
 
     pk = models.CompositePrimaryKey(*KEY)
-    monitor = models.ForeignKey(Monitor, on_delete=models.CASCADE, related_name="+")
+    monitor = models.ForeignKey(
+        Monitor, on_delete=models.CASCADE, related_name="+", db_index=False
+    )
     due_at = models.DateTimeField()
     sweep = models.IntegerField(default=0)
     rung = models.SmallIntegerField(default=0)
@@ -109,6 +111,8 @@ class Gap(models.Model):
         NOT_SCHEDULED = "not_scheduled", "the scheduler did not run"
         NOT_FINISHED = "not_finished", "no worker finished the probe"
         OVERLAP = "overlap", "the probe before it was still running"
+        NO_KEY = "no_key", "the worker could not read the endpoint's API key"
+        PROBER_FAULT = "prober_fault", "TokenPulse itself failed; see the worker's log"
 
     monitor = models.ForeignKey(Monitor, on_delete=models.CASCADE, related_name="gaps")
     first_due_at = models.DateTimeField()

@@ -7,14 +7,12 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
-from probes.protocols import PROTOCOLS
-
 
 class EndpointFields(models.Model):
     """What it takes to reach a model; shared by endpoints and trials."""
 
     protocol = models.CharField(
-        max_length=20, choices=[(p, p) for p in PROTOCOLS], default="openai"
+        max_length=20, default="openai", help_text="a key of probes.protocols.PROTOCOLS"
     )
     base_url = models.URLField(max_length=300)
     model = models.CharField(max_length=200)

@@ -17,7 +17,9 @@ class Slot(models.Model):
     """
 
     pk = models.CompositePrimaryKey("monitor", "due_at")
-    monitor = models.ForeignKey(Monitor, on_delete=models.CASCADE, related_name="slots")
+    monitor = models.ForeignKey(
+        Monitor, on_delete=models.CASCADE, related_name="slots", db_index=False
+    )
     due_at = models.DateTimeField()
     interval_s = models.PositiveIntegerField()
     worker = models.CharField(max_length=120, blank=True)

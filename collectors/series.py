@@ -1,0 +1,182 @@
+"""Reads: what pages and judgements need, each in one query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db import connection
+from django.db.models import Q
+
+from collectors.models import Gap, Monitor, Objective, Sample
+
+SPARK_POINTS = 60
+MAX_BUCKETS = 720
+TABLE_ROWS = 50
+LOOK_BACK = timedelta(days=8)
+"""How far the search for a monitor's newest sample goes."""
+
+FIGURES = ("ttft_ms", "tokens_per_second", "total_ms")
+
+
+def objectives_in_force(now: datetime) -> dict[int, Objective]:
+    """The limits in force at ``now``, by scenario id."""
+    rows = (
+        Objective.objects.filter(valid_from__lte=now)
+        .order_by("scenario_id", "-valid_from", "-id")
+        .distinct("scenario_id")
+    )
+    return {row.scenario_id: row for row in rows}
+
+
+def objective_in_force(scenario_id: int, at: datetime) -> Objective | None:
+    return (
+        Objective.objects.filter(scenario_id=scenario_id, valid_from__lte=at)
+        .order_by("-valid_from", "-id")
+        .first()
+    )
+
+
+def objectives_between(
+    monitor: Monitor, start: datetime, end: datetime
+) -> list[Objective]:
+    """The limits in force at ``start`` and each that replaced them before ``end``."""
+    rows = list(
+        Objective.objects.filter(
+            scenario_id=monitor.scenario_id, valid_from__lte=end
+        ).order_by("valid_from", "id")
+    )
+    first = max((i for i, row in enumerate(rows) if row.valid_from <= start), default=0)
+    return rows[first:]
+
+
+def latest(monitors: Sequence[Monitor], now: datetime) -> dict[int, Sample]:
+    """The newest sample of each monitor, by monitor id."""
+    rows = Sample.objects.raw(
+        """
+        SELECT s.* FROM unnest(%s::int[]) AS m(id)
+        CROSS JOIN LATERAL (
+            SELECT * FROM collectors_sample
+            WHERE monitor_id = m.id AND due_at > %s
+            ORDER BY due_at DESC LIMIT 1
+        ) AS s
+        """,
+        [[m.pk for m in monitors], now - LOOK_BACK],
+    )
+    return {row.monitor_id: row for row in rows}
+
+
+def sparks(
+    monitors: Sequence[Monitor], now: datetime
+) -> dict[int, list[tuple[datetime, float | None]]]:
+    """The last ``SPARK_POINTS`` values of each monitor's leading figure, oldest first.
+
+    A failed probe is a point without a value.
+    """
+    found: dict[int, list[tuple[datetime, float | None]]] = {m.pk: [] for m in monitors}
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            SELECT m.id, s.due_at, CASE WHEN s.error = '' THEN CASE m.leading
+                WHEN 'ttft_ms' THEN s.ttft_us / 1000.0
+                WHEN 'total_ms' THEN s.total_us / 1000.0
+                ELSE s.tokens_per_second END END
+            FROM unnest(%s::int[], %s::text[]) AS m(id, leading)
+            CROSS JOIN LATERAL (
+                SELECT due_at, error, ttft_us, total_us, tokens_per_second
+                FROM collectors_sample
+                WHERE monitor_id = m.id AND due_at > %s
+                ORDER BY due_at DESC LIMIT %s
+            ) AS s
+            ORDER BY m.id, s.due_at
+            """,
+            [
+                [m.pk for m in monitors],
+                [m.scenario.leading for m in monitors],
+                now - LOOK_BACK,
+                SPARK_POINTS,
+            ],
+        )
+        for monitor_id, due_at, value in cursor.fetchall():
+            point = (due_at, None if value is None else float(value))
+            found[monitor_id].append(point)
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """Columns of equal length, one entry a bucket that has samples.
+
+    ``figures`` maps a name to (median, bad tail) pairs over the bucket's answers;
+    the tail is the 95th percentile of a duration, the 5th of a rate.
+    """
+
+    bucket_s: int
+    at: list[datetime]
+    count: list[int]
+    failed: list[int]
+    figures: dict[str, list[tuple[float | None, float | None]]]
+
+
+def window(monitor: Monitor, *, start: datetime, end: datetime) -> Window:
+    span_s = (end - start).total_seconds()
+    bucket_s = max(monitor.interval_s, -(-int(span_s) // MAX_BUCKETS))
+    origin = monitor.next_due_at
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            SELECT date_bin(%s * interval '1 second', due_at, %s) AS bucket,
+                count(*), count(*) FILTER (WHERE error <> ''),
+                percentile_cont(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY ttft_us)
+                    FILTER (WHERE error = ''),
+                percentile_cont(ARRAY[0.5, 0.05])
+                    WITHIN GROUP (ORDER BY tokens_per_second)
+                    FILTER (WHERE error = ''),
+                percentile_cont(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY total_us)
+                    FILTER (WHERE error = '')
+            FROM collectors_sample
+            WHERE monitor_id = %s AND due_at >= %s AND due_at <= %s
+            GROUP BY bucket ORDER BY bucket
+            """,
+            [bucket_s, origin, monitor.pk, start, end],
+        )
+        rows = cursor.fetchall()
+    return Window(
+        bucket_s=bucket_s,
+        at=[row[0] for row in rows],
+        count=[row[1] for row in rows],
+        failed=[row[2] for row in rows],
+        figures={
+            "ttft_ms": [_pair(row[3], 1000) for row in rows],
+            "tokens_per_second": [_pair(row[4], 1) for row in rows],
+            "total_ms": [_pair(row[5], 1000) for row in rows],
+        },
+    )
+
+
+def _pair(
+    values: Iterable[float | None] | None, divisor: float
+) -> tuple[float | None, float | None]:
+    """``percentile_cont`` gives no array where there was nothing to order."""
+    if values is None:
+        return (None, None)
+    median, tail = (None if v is None else v / divisor for v in values)
+    return (median, tail)
+
+
+def gaps(monitor: Monitor, start: datetime, end: datetime) -> list[Gap]:
+    inside = Q(last_due_at__gte=start, first_due_at__lte=end)
+    return list(Gap.objects.filter(inside, monitor=monitor).order_by("first_due_at"))
+
+
+def last_samples(monitor: Monitor, start: datetime, end: datetime) -> list[Sample]:
+    """The newest samples, newest first."""
+    rows = Sample.objects.filter(monitor=monitor, due_at__gte=start, due_at__lte=end)
+    return list(rows.order_by("-due_at")[:TABLE_ROWS])
+
+
+def samples_since(monitor: Monitor, since: datetime, end: datetime) -> list[Sample]:
+    """Samples of slots due after ``since``, oldest first."""
+    rows = Sample.objects.filter(monitor=monitor, due_at__gt=since, due_at__lte=end)
+    return list(rows.order_by("due_at")[:5000])
