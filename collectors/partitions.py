@@ -12,6 +12,20 @@ TABLES = ("collectors_sample", "collectors_timeline")
 DAYS_AHEAD = 3
 
 
+def missing(moment: datetime, days_ahead: int = 1) -> list[str]:
+    """The partitions of ``moment``'s UTC day and the next that do not exist."""
+    wanted = {
+        f"{table}_{moment.astimezone(UTC) + timedelta(days=offset):%Y%m%d}"
+        for table in TABLES
+        for offset in range(days_ahead + 1)
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT relname FROM pg_class WHERE relname = ANY(%s)", [[*wanted]]
+        )
+        return sorted(wanted - {name for (name,) in cursor.fetchall()})
+
+
 def ensure(moment: datetime, days_ahead: int = DAYS_AHEAD) -> None:
     """Make the partitions of ``moment``'s UTC day and of the days after it.
 

@@ -53,17 +53,21 @@ def objectives_between(
 
 def latest(monitors: Sequence[Monitor], now: datetime) -> dict[int, Sample]:
     """The newest sample of each monitor, by monitor id."""
-    rows = Sample.objects.raw(
-        """
-        SELECT s.* FROM unnest(%s::int[]) AS m(id)
-        CROSS JOIN LATERAL (
-            SELECT * FROM collectors_sample
-            WHERE monitor_id = m.id AND due_at > %s
-            ORDER BY due_at DESC LIMIT 1
-        ) AS s
-        """,
-        [[m.pk for m in monitors], now - LOOK_BACK],
-    )
+    # Not ``raw()``: it does not know composite primary keys.
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            SELECT s.* FROM unnest(%s::int[]) AS m(id)
+            CROSS JOIN LATERAL (
+                SELECT * FROM collectors_sample
+                WHERE monitor_id = m.id AND due_at > %s
+                ORDER BY due_at DESC LIMIT 1
+            ) AS s
+            """,
+            [[m.pk for m in monitors], now - LOOK_BACK],
+        )
+        names = [column.name for column in cursor.description]
+        rows = [Sample(**dict(zip(names, row, strict=True))) for row in cursor]
     return {row.monitor_id: row for row in rows}
 
 
@@ -78,11 +82,11 @@ def sparks(
     with connection.cursor() as cursor:
         cursor.execute(
             """
-            SELECT m.id, s.due_at, CASE WHEN s.error = '' THEN CASE m.leading
+            SELECT m.id, s.due_at, CASE WHEN s.error = '' THEN CASE m.figure
                 WHEN 'ttft_ms' THEN s.ttft_us / 1000.0
                 WHEN 'total_ms' THEN s.total_us / 1000.0
                 ELSE s.tokens_per_second END END
-            FROM unnest(%s::int[], %s::text[]) AS m(id, leading)
+            FROM unnest(%s::int[], %s::text[]) AS m(id, figure)
             CROSS JOIN LATERAL (
                 SELECT due_at, error, ttft_us, total_us, tokens_per_second
                 FROM collectors_sample

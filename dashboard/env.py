@@ -28,6 +28,7 @@ SCHEME: dict[str, tuple[Any, Any]] = {
     "SIMULATOR_URL": (str, ""),
     "KEY_VARIABLES": (list, ["*_API_KEY"]),
     "VANTAGE": (str, ""),
+    "DEMO_PASSWORD": (str, ""),
     "LOG_LEVEL": (str, "INFO"),
 }
 

@@ -71,7 +71,11 @@ DATABASES = {
         **env.db("DATABASE_URL"),
         "CONN_MAX_AGE": 0,
         "OPTIONS": {
-            "pool": {"min_size": 1, "max_size": env("DATABASE_POOL_SIZE"), "timeout": 30},
+            "pool": {
+                "min_size": 1,
+                "max_size": env("DATABASE_POOL_SIZE"),
+                "timeout": 30,
+            },
         },
     }
 }
