@@ -62,13 +62,17 @@ class Supervisor:
     def run(self) -> None:
         """Keep everything running until we are asked to stop."""
         while not self._stopping.requested():
-            for watch in self._watches:
-                self._look_after(watch)
-            if time.monotonic() > self._bound_logs_at:
-                self._bound_logs_at = time.monotonic() + BOUND_LOGS_EVERY_S
-                for watch in self._watches:
-                    logs.bound(watch.service.plan.log)
+            self.look()
             time.sleep(LOOK_EVERY_S)
+
+    def look(self) -> None:
+        """Look once after each service: start again what ended, end what hangs."""
+        for watch in self._watches:
+            self._look_after(watch)
+        if time.monotonic() > self._bound_logs_at:
+            self._bound_logs_at = time.monotonic() + BOUND_LOGS_EVERY_S
+            for watch in self._watches:
+                logs.bound(watch.service.plan.log)
 
     def stop(self) -> None:
         """End all services, the last started first: none misses what it depends on."""
