@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import time
+from collections.abc import Callable
 from types import FrameType
 
 # A signal to the whole process group reaches us twice, `make` passes its own one on.
@@ -17,16 +18,17 @@ class StopRequest:
     no process is ever started and then forgotten half-way.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
         self._count = 0
         self._last = float("-inf")
 
     def listen(self) -> None:
         """Take over the signals that mean stop."""
-        signal.signal(signal.SIGINT, self._note)
-        signal.signal(signal.SIGTERM, self._note)
+        signal.signal(signal.SIGINT, self.note)
+        signal.signal(signal.SIGTERM, self.note)
         if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as under nohup
-            signal.signal(signal.SIGHUP, self._note)
+            signal.signal(signal.SIGHUP, self.note)
 
     def requested(self) -> bool:
         """Whether we were asked to stop."""
@@ -36,8 +38,9 @@ class StopRequest:
         """Whether we were asked again: end everything at once."""
         return self._count > 1
 
-    def _note(self, number: int, frame: FrameType | None) -> None:
-        now = time.monotonic()
+    def note(self, number: int, frame: FrameType | None = None) -> None:
+        """Take one request down; it is what the signals call."""
+        now = self._clock()
         if now - self._last > ECHO_S:
             self._count += 1
         self._last = now
