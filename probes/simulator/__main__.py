@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import logging
 import os
 import signal
@@ -16,7 +17,10 @@ from probes.simulator.guard import LOOPBACK_NAMES
 from probes.simulator.knobs import DEFAULT_MODELS
 
 DEFAULT_PORT = 8180
-_CUT_ON_PURPOSE = "ASGI callable returned without completing response."
+_EXPECTED = (
+    "ASGI callable returned without completing response.",  # the fault "cut"
+    "Cancel ",  # answers that were running at the stop
+)
 
 
 def main() -> None:
@@ -37,15 +41,20 @@ def main() -> None:
             timeout_graceful_shutdown=1,
         )
     )
-    logging.getLogger("uvicorn.error").addFilter(
-        lambda record: record.getMessage() != _CUT_ON_PURPOSE
-    )
+    logging.getLogger("uvicorn.error").addFilter(_is_news)
     for stop in (signal.SIGINT, signal.SIGTERM):
         # uvicorn stops, then raises the signal again for the handler found here.
         signal.signal(stop, lambda *_: sys.exit(0))
     address = _address(listener)
     print(f"Simulated endpoint: {address}/v1 (its page: {address}/)", flush=True)
     server.run(sockets=[listener])
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Whether uvicorn reports something other than a cut or a stop as asked for."""
+    error = record.exc_info[1] if record.exc_info else None
+    cancelled = isinstance(error, asyncio.CancelledError)
+    return not cancelled and not record.getMessage().startswith(_EXPECTED)
 
 
 def _arguments() -> argparse.Namespace:

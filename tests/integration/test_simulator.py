@@ -1,21 +1,16 @@
-"""The simulator over real sockets: its API, its faults, its page, its process."""
+"""The simulator over real sockets: its API, its timing, its faults, its page."""
 
 from __future__ import annotations
 
 import asyncio
 import itertools
 import json
-import os
-import signal
 import socket
 import statistics
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -25,8 +20,6 @@ import uvicorn
 from probes.simulator.app import build_app
 from probes.simulator.faults import Fault
 from probes.simulator.knobs import Knobs
-
-ROOT = Path(__file__).resolve().parents[2]
 
 PLAIN = Knobs(
     name="plain",
@@ -417,55 +410,3 @@ class TestPage:
             "background": 0,
             "queue_length": 0,
         }
-
-
-class TestProcess:
-    @pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
-    def test_prints_its_address_serves_and_stops_cleanly(self, stop):
-        command = [sys.executable, "-m", "probes.simulator", "--port", "0"]
-        command += ["--api-key-env", "SIMULATOR_KEY"]
-        with subprocess.Popen(
-            command,
-            cwd=ROOT,
-            env=os.environ | {"SIMULATOR_KEY": "k"},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        ) as process:
-            assert process.stdout is not None and process.stderr is not None
-            try:
-                line = process.stdout.readline()
-                base_url = line.split()[2]
-                with httpx.Client(
-                    trust_env=False, headers={"authorization": "Bearer k"}
-                ) as client:
-                    models = client.get(f"{base_url}/models").json()["data"]
-                    names = [model["id"] for model in models]
-                    assert names == ["steady", "loaded", "flaky"]
-                    self.cut_a_stream(client, base_url)
-                process.send_signal(stop)
-                assert process.wait(timeout=5) == 0
-                assert process.stderr.read() == ""
-            finally:
-                process.kill()
-
-    def cut_a_stream(self, client, base_url):
-        """A cut is no error of the server, so nothing may be logged about it."""
-        root = base_url.removesuffix("/v1")
-        client.post(f"{root}/faults/steady/cut").raise_for_status()
-        body = chat("steady", stream=True)
-        with pytest.raises(httpx.RemoteProtocolError):
-            client.post(f"{base_url}/chat/completions", json=body)
-
-    def test_says_that_its_port_is_taken(self):
-        with socket.create_server(("127.0.0.1", 0)) as taken:
-            port = str(taken.getsockname()[1])
-            ended = subprocess.run(
-                [sys.executable, "-m", "probes.simulator", "--port", port],
-                cwd=ROOT,
-                capture_output=True,
-                text=True,
-                timeout=20,
-            )
-        assert ended.returncode == 1
-        assert f"port {port}" in ended.stderr and "in use" in ended.stderr
