@@ -112,6 +112,7 @@ class SeriesPayload(TypedDict):
     v: int
     server_ms: int
     monitor: int
+    state: StatePayload
     from_ms: int
     to_ms: int
     bucket_s: int
@@ -266,11 +267,13 @@ def monitor_series(
     """A monitor's charts, its gaps and its last samples between two moments."""
     window = series.window(monitor, start=start, end=end)
     figures: Mapping[str, list[tuple[float | None, float | None]]] = window.figures
+    word = MonitorState.objects.filter(monitor=monitor).first()
     return {
         "type": "series",
         "v": VERSION,
         "server_ms": ms(end),
         "monitor": monitor.pk,
+        "state": state(word) if word else unknown(monitor),
         "from_ms": ms(start),
         "to_ms": ms(end),
         "bucket_s": window.bucket_s,
