@@ -1,0 +1,92 @@
+""" "Test now": one probe outside the schedule, asked for and watched by a script."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from functools import partial
+from typing import Any, cast
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.http import HttpRequest, JsonResponse
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from collectors import tasks
+from collectors.models import Monitor, Trial
+from collectors.models.targets import EndpointFields
+from dashboard import advice
+from dashboard.forms import TrialForm
+
+PATIENCE = timedelta(seconds=15)
+"""After this long without a worker, the page says where to look."""
+
+
+def _send(trial: Trial) -> JsonResponse:
+    """Store ``trial`` and have a worker run it; the broker carries its id only."""
+    with transaction.atomic():
+        trial.save()
+        transaction.on_commit(partial(tasks.run_trial.delay, trial.pk))
+    url = reverse("trial", args=[trial.pk])
+    return JsonResponse({"id": trial.pk, "url": url}, status=201)
+
+
+@require_POST
+def create(request: HttpRequest) -> JsonResponse:
+    """Try the values of an endpoint's form; 400 with the errors by field."""
+    trial = Trial(created_by=cast(User, request.user))
+    form = TrialForm(request.POST, instance=trial)
+    if not form.is_valid():
+        return JsonResponse({"errors": form.errors}, status=400)
+    return _send(trial)
+
+
+@require_POST
+def create_for_monitor(request: HttpRequest, pk: int) -> JsonResponse:
+    """Try a monitor's endpoint and scenario as they are stored."""
+    monitor = get_object_or_404(Monitor.objects.select_related("endpoint"), pk=pk)
+    names = [field.name for field in EndpointFields._meta.local_fields]
+    copied = {name: getattr(monitor.endpoint, name) for name in names}
+    user = cast(User, request.user)
+    return _send(Trial(created_by=user, scenario_id=monitor.scenario_id, **copied))
+
+
+@never_cache
+@require_safe
+def detail(request: HttpRequest, pk: int) -> JsonResponse:
+    """How a trial of one's own goes: ``waiting``, ``running``, then ``finished``."""
+    trial = get_object_or_404(Trial, pk=pk, created_by=cast(User, request.user))
+    return JsonResponse(_payload(trial))
+
+
+def _payload(trial: Trial) -> dict[str, Any]:
+    if trial.finished_at and trial.result:
+        return {"status": "finished", "result": trial.result, "told": _told(trial)}
+    waited = timezone.now() - trial.created_at
+    if trial.started_at:
+        return {"status": "running", "told": "Waiting for the answer."}
+    if waited < PATIENCE:
+        return {"status": "waiting", "told": "Waiting for a worker."}
+    return {
+        "status": "waiting",
+        "told": (
+            f"No worker took this for {waited.seconds} s. Check that a worker runs: "
+            "`manage.py doctor` says what is missing."
+        ),
+    }
+
+
+def _told(trial: Trial) -> str:
+    result = trial.result or {}
+    if result.get("outcome") == "ok":
+        return f"{trial.model} answered."
+    return advice.advise(
+        result.get("error") or "",
+        http_status=result.get("http_status"),
+        error_text=result.get("error_text"),
+        base_url=trial.base_url,
+        model=trial.model,
+    )
