@@ -1,0 +1,89 @@
+// One monitor's series, extended by the samples that come in while it is shown. Pure.
+
+export const TABLE_ROWS = 50;
+const FIGURES = ["ttft_ms", "tokens_per_second", "total_ms"];
+
+/** Whether each bucket holds one slot, so that a sample is a point of its own. */
+export function isRaw(series, intervalS) {
+  return series.bucket_s <= intervalS;
+}
+
+/** Samples newest first, without doubles, bounded. */
+export function withRow(samples, sample) {
+  if (samples.some((row) => row.key === sample.key)) return samples;
+  return [sample, ...samples].sort((a, b) => b.due_ms - a.due_ms).slice(0, TABLE_ROWS);
+}
+
+/** Add `sample` as a point of its own and slide the window to `nowMs`. */
+export function extend(series, sample, nowMs) {
+  const at = series.due_ms.findLastIndex((due) => due <= sample.due_ms);
+  series.samples = withRow(series.samples, sample);
+  if (series.due_ms[at] !== sample.due_ms) {
+    series.due_ms.splice(at + 1, 0, sample.due_ms);
+    series.count.splice(at + 1, 0, 1);
+    series.failed.splice(at + 1, 0, sample.ok ? 0 : 1);
+    for (const name of FIGURES) {
+      const value = sample.ok ? sample[name] : null;
+      series.figures[name].median.splice(at + 1, 0, value);
+      series.figures[name].tail.splice(at + 1, 0, value);
+    }
+  }
+  slide(series, nowMs);
+}
+
+/** Move the window so that it ends at `nowMs`, and forget what left it. */
+export function slide(series, nowMs) {
+  const by = nowMs - series.to_ms;
+  if (by <= 0) return;
+  series.from_ms += by;
+  series.to_ms += by;
+  const gone = series.due_ms.findIndex((due) => due >= series.from_ms);
+  const count = gone < 0 ? series.due_ms.length : gone;
+  if (!count) return;
+  for (const column of columns(series)) column.splice(0, count);
+}
+
+function columns(series) {
+  const figures = FIGURES.flatMap((name) => Object.values(series.figures[name]));
+  return [series.due_ms, series.count, series.failed, ...figures];
+}
+
+/** Where the line must break: after each point that the next one is not close to. */
+export function withBreaks(xs, ys, bucketMs) {
+  const x = [];
+  const y = [];
+  xs.forEach((at, i) => {
+    if (i > 0 && at - xs[i - 1] > 2.5 * bucketMs) {
+      x.push((at + xs[i - 1]) / 2);
+      y.push(null);
+    }
+    x.push(at);
+    y.push(ys[i]);
+  });
+  return { x, y };
+}
+
+/** A limit over time as steps between `from` and `to`: [[x, y], …], y null for none. */
+export function steps(limits, name, from, to) {
+  const points = limits.map((row, i) => [
+    i === 0 ? from : Math.min(to, Math.max(from, row.from_ms ?? from)),
+    row[name],
+  ]);
+  if (points.length) points.push([to, points.at(-1)[1]]);
+  return points;
+}
+
+/** What a reader without eyes for the chart needs: the last value, the worst, the count. */
+export function summary(series, name) {
+  const { median, tail } = series.figures[name];
+  const present = tail.filter((value) => value != null);
+  const worst = name === "tokens_per_second" ? Math.min : Math.max;
+  const sum = (numbers) => numbers.reduce((a, b) => a + b, 0);
+  return {
+    last: median.findLast((value) => value != null) ?? null,
+    worst: present.length ? worst(...present) : null,
+    samples: sum(series.count),
+    failed: sum(series.failed),
+    missed: sum(series.gaps.map((gap) => gap.slots)),
+  };
+}

@@ -1,0 +1,28 @@
+// How a page says whether it is live, and that it is not to be believed when it is not.
+
+import { setAttribute, setText } from "./dom.js";
+import { clock, span } from "./format.js";
+
+const WORDS = { live: "live", polling: "live, every 5 s", connecting: "connecting", lost: "no connection" };
+
+/** Show `live.link`; true where the page is stale: what it shows may long be otherwise. */
+export function showLink(live) {
+  const link = live.link;
+  const stale = link === "lost";
+  const line = document.getElementById("link");
+  setAttribute(line, "data-link", link);
+  setText(line, WORDS[link]);
+  document.documentElement.toggleAttribute("data-stale", stale);
+  const banner = document.getElementById("stale");
+  if (banner) {
+    banner.hidden = !stale;
+    if (stale) setText(banner, words(live));
+  }
+  return stale;
+}
+
+function words(live) {
+  if (live.heardMs == null) return "No connection to the server. Nothing here is current. Trying again.";
+  const ago = span(live.now() - live.heardMs);
+  return `No connection since ${clock(live.heardMs)}, ${ago} ago: what you see is old. Trying again.`;
+}
