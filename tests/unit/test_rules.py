@@ -42,7 +42,8 @@ def feed(
 ) -> tuple[str, list[Event], RuleState]:
     """Phases as letters, events, and the last state; the first sample is minute 1."""
     state = state or RuleState()
-    phases, events = "", []
+    phases = ""
+    events: list[Event] = []
     for number, letter in enumerate(outcomes, start=1):
         state, news = step(rule or RuleSpec(), state, minute(number), LETTERS[letter])
         phases += state.phase.value[0].upper()

@@ -1,0 +1,57 @@
+"""The word for each monitor: locked, decided, stored, told.
+
+A monitor's ``MonitorState`` row is the lock for all that alerting knows about it.
+Nothing here takes a second lock, so there is no order of locks to keep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+
+from alerts import words
+from alerts.models import MonitorState
+from alerts.presence import Data, Presence
+from alerts.rules import Phase
+from collectors import sinks
+
+
+def lock(monitor_id: int, now: datetime) -> MonitorState:
+    """The monitor's row, made at need, held until the transaction ends.
+
+    Its endpoint and scenario come with it. Call it inside a transaction.
+    """
+    rows = MonitorState.objects.select_for_update(of=("self",)).select_related(
+        "monitor__endpoint", "monitor__scenario"
+    )
+    row = rows.filter(monitor_id=monitor_id).first()
+    if row is None:
+        new = MonitorState(monitor_id=monitor_id, since=now, data_since=now)
+        MonitorState.objects.bulk_create([new], ignore_conflicts=True)
+        row = rows.get(monitor_id=monitor_id)
+    return row
+
+
+def presence_of(row: MonitorState) -> Presence:
+    return Presence(data=Data(row.data), since=row.data_since, seq=row.seq)
+
+
+def settle(
+    row: MonitorState, presence: Presence, phases: Collection[Phase], now: datetime
+) -> None:
+    """Store the locked ``row`` with what is now known; tell ``STATE_SINKS`` of a new
+    word, and of nothing else."""
+    word = words.word(
+        phases,
+        no_data=presence.data in (Data.WAITING, Data.LOST),
+        enabled=presence.data is not Data.PAUSED,
+    )
+    row.data, row.data_since, row.seq = presence.data, presence.since, presence.seq
+    changed = word.value != row.state
+    if changed:
+        row.state, row.since = word.value, now
+    row.save(
+        update_fields=["state", "since", "data", "data_since", "seq", "last_due_at"]
+    )
+    if changed:
+        sinks.notify("STATE_SINKS", row)
