@@ -14,26 +14,24 @@ FIGURE_NAMES = {
 }
 
 SUBJECT_LENGTH = 78
-NAME_LENGTH = 28
-"""Long names are cut in a subject, so that the figure is seen in a list of mails."""
+SHORTEST_NAME = 12
 
 
 def quantity(figure: Figure, value: float) -> str:
-    """``842 ms``, ``7.4 s``, ``61 tok/s``: two or three digits and the unit."""
+    """``842 ms``, ``7.42 s``, ``61 tok/s``: as precise as the pages show it."""
     if figure is Figure.TOKENS_PER_SECOND:
-        return f"{_digits(value)} tok/s"
-    if value < 1000:
-        return f"{_digits(value)} ms"
-    return f"{_digits(value / 1000)} s"
+        return f"{_plain(value, 1 if value < 9.95 else 0)} tok/s"
+    if value < 999.5:
+        return f"{_plain(value, 1 if value < 9.95 else 0)} ms"
+    seconds = value / 1000
+    decimals = 2 if seconds < 9.995 else 1 if seconds < 99.95 else 0
+    return f"{_plain(seconds, decimals)} s"
 
 
-def _digits(value: float) -> str:
-    """Three significant digits at most, and no more than one after the point."""
-    if value >= 10:
-        return f"{value:.0f}"
-    if value >= 1:
-        return f"{value:.2f}".rstrip("0").rstrip(".")
-    return f"{value:.1g}"
+def _plain(value: float, decimals: int) -> str:
+    """In a sentence the zeros that keep columns still on a page are noise."""
+    text = f"{value:.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def span(length: timedelta) -> str:
@@ -86,6 +84,17 @@ def line(text: str) -> str:
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
 
-def short(text: str, length: int = NAME_LENGTH) -> str:
-    text = line(text)
-    return text if len(text) <= length else text[: length - 1].rstrip() + "…"
+def short(text: str, length: int) -> str:
+    return text if len(text) <= length else text[: length - 3].rstrip() + "..."
+
+
+def subject(word: str, scenario: str, endpoint: str, what: str) -> str:
+    """One line in which long names give way to the figures.
+
+    Our own part is ASCII, so that filters and lists that decode nothing can read it.
+    """
+    scenario, endpoint, what = line(scenario), line(endpoint), line(what)
+    room = SUBJECT_LENGTH - len(f"{word}:  on : {what}")
+    scenario = short(scenario, max(SHORTEST_NAME, room // 2, room - len(endpoint)))
+    endpoint = short(endpoint, max(SHORTEST_NAME, room - len(scenario)))
+    return f"{word}: {scenario} on {endpoint}: {what}"
