@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import logging
 from datetime import datetime
 
 from django.db import IntegrityError, transaction
 from psycopg import errors
 
 from collectors import gaps, judge, partitions, sinks
-from collectors.models import Objective, Sample, Slot, Timeline
+from collectors.models import Monitor, Objective, Sample, Slot, Timeline
 from collectors.models.samples import KEY
 from probes import timeline_codec
 from probes.types import Measurement
-
-log = logging.getLogger(__name__)
 
 _SAME = (
     "output_tokens",
@@ -110,12 +107,11 @@ def record(row: Sample, measurement: Measurement) -> bool:
     """
     try:
         _record(row, measurement)
+    except _MonitorGone:
+        return False
     except IntegrityError as error:
         cause = error.__cause__
-        if isinstance(cause, errors.UniqueViolation):
-            return False
-        if isinstance(cause, errors.ForeignKeyViolation):
-            log.info("monitor %s is gone; its sample is dropped", row.monitor_id)
+        if isinstance(cause, errors.UniqueViolation | errors.ForeignKeyViolation):
             return False
         if not isinstance(cause, errors.CheckViolation):
             raise
@@ -125,10 +121,16 @@ def record(row: Sample, measurement: Measurement) -> bool:
     return True
 
 
+class _MonitorGone(Exception):
+    """The monitor was deleted while it was probed."""
+
+
 def _record(row: Sample, measurement: Measurement) -> None:
     with transaction.atomic():
         slot = Slot.objects.filter(monitor_id=row.monitor_id, due_at=row.due_at)
         was_open, _ = slot.delete()
+        if not was_open and not Monitor.objects.filter(pk=row.monitor_id).exists():
+            raise _MonitorGone
         row.save(force_insert=True)
         if not was_open:
             gaps.take_out(row.monitor_id, row.due_at)

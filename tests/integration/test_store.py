@@ -146,8 +146,12 @@ def failing_sink(row: Sample) -> None:
 told: list[Sample] = []
 
 
+def telling_sink(row: Sample) -> None:
+    told.append(row)
+
+
 def test_a_failing_sink_loses_nothing_and_holds_up_nobody(settings, caplog):
-    settings.SAMPLE_SINKS = [f"{__name__}.failing_sink", f"{__name__}.told.append"]
+    settings.SAMPLE_SINKS = [f"{__name__}.failing_sink", f"{__name__}.telling_sink"]
     told.clear()
     monitor = make_monitor()
     with transaction.atomic():

@@ -1,0 +1,118 @@
+"""The whole product as `make up` runs it, for tests that fake nothing."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psutil
+import psycopg
+
+from dashboard.local import ports
+from tests.waiting import wait_for
+
+ROOT = Path(__file__).parents[1]
+# What `tests.services` set for this process must not reach the product's own.
+OURS = ("DATABASE_URL", "REDIS_URL", "SECRET_KEY", "ENCRYPTION_KEYS", "BASE_URL")
+
+PARTS = {
+    "worker": " celery -A dashboard worker",
+    "beat": " celery -A dashboard beat",
+    "web": " uvicorn dashboard.asgi:application",
+    "valkey": "valkey-server",
+    "simulator": " probes.simulator",
+}
+
+
+class Stack:
+    """A running `make up` on a data folder of its own."""
+
+    def __init__(self, data: Path, **environment: str) -> None:
+        self.data = data
+        inherited = {k: v for k, v in os.environ.items() if k not in OURS}
+        self.environment = {**inherited, **environment}
+        command = [sys.executable, "-m", "dashboard.local", "up", "--data", str(data)]
+        self.process = subprocess.Popen(
+            [*command, "--port", str(ports.free(0)), "--host", "127.0.0.1"],
+            cwd=ROOT,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        self.lines: list[str] = []
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self.process.stdout
+        for line in self.process.stdout:
+            self.lines.append(line.rstrip())
+
+    def wait_ready(self) -> None:
+        def ready() -> re.Match[str] | None:
+            assert self.process.poll() is None, "\n".join(self.lines)
+            return re.search(
+                r"Ready: (\S+?)/?\s+Sign in as demo with the password (\S+)",
+                "\n".join(self.lines),
+            )
+
+        found = wait_for(ready, timeout_s=90)
+        self.url, self.password = found.groups()
+
+    def stop(self) -> None:
+        self.process.terminate()
+        self.process.wait(60)
+        self._reader.join(10)
+
+    def part(self, name: str) -> psutil.Process | None:
+        """The running process of a part; None while it is away."""
+        for child in psutil.Process(self.process.pid).children(recursive=True):
+            try:
+                if PARTS[name] in " " + " ".join(child.cmdline()):
+                    return child
+            except psutil.NoSuchProcess:
+                continue
+        return None
+
+    def secret(self, name: str) -> str:
+        return (self.data / "secrets" / name).read_text().strip()
+
+    def sql(self, query: str, *parameters: Any) -> list[tuple[Any, ...]]:
+        with psycopg.connect(self.secret("database_url"), autocommit=True) as database:
+            cursor = database.execute(query, parameters)
+            return cursor.fetchall() if cursor.description else []
+
+    def run(self, code: str) -> str:
+        """Run Python in the product's own Django shell; returns what it printed."""
+        files = {
+            f"{name.upper()}_FILE": str(self.data / "secrets" / name)
+            for name in ("database_url", "redis_url", "secret_key", "encryption_keys")
+        }
+        done = subprocess.run(
+            [sys.executable, "manage.py", "shell", "--no-imports", "-c", code],
+            cwd=ROOT,
+            env={**self.environment, **files},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+
+@contextmanager
+def running(data: Path, **environment: str) -> Iterator[Stack]:
+    stack = Stack(data, **environment)
+    try:
+        stack.wait_ready()
+        yield stack
+    finally:
+        stack.stop()
