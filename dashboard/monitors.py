@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
+from django.db import transaction
+
 from collectors import schedule
 from collectors.models import Endpoint, Monitor, Scenario
 
@@ -17,11 +19,11 @@ def place(monitor: Monitor, interval_s: int, now: datetime) -> None:
     monitor.next_due_at = schedule.next_slot(now, interval_s, monitor.phase_ms)
 
 
+@transaction.atomic
 def choose(endpoint: Endpoint, chosen: Mapping[Scenario, int], now: datetime) -> None:
     """Watch ``endpoint`` in exactly the ``chosen`` scenarios, at these intervals.
 
     A monitor that is no longer chosen is paused, not deleted: its history stays.
-    Call it inside a transaction.
     """
     known = {
         m.scenario_id: m

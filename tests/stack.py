@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import subprocess
@@ -21,15 +22,6 @@ from tests.waiting import wait_for
 ROOT = Path(__file__).parents[1]
 # What `tests.services` set for this process must not reach the product's own.
 OURS = ("DATABASE_URL", "REDIS_URL", "SECRET_KEY", "ENCRYPTION_KEYS", "BASE_URL")
-
-PARTS = {
-    "worker": " celery -A dashboard worker",
-    "beat": " celery -A dashboard beat",
-    "web": " uvicorn dashboard.asgi:application",
-    "valkey": "valkey-server",
-    "simulator": " probes.simulator",
-}
-
 
 class Stack:
     """A running `make up` on a data folder of its own."""
@@ -71,15 +63,19 @@ class Stack:
         self.process.terminate()
         self.process.wait(60)
         self._reader.join(10)
+        assert self.process.stdout
+        self.process.stdout.close()
 
     def part(self, name: str) -> psutil.Process | None:
-        """The running process of a part; None while it is away."""
-        for child in psutil.Process(self.process.pid).children(recursive=True):
-            try:
-                if PARTS[name] in " " + " ".join(child.cmdline()):
+        """The running process of a part; None while it is away.
+
+        Known by the log it writes to: some rename themselves, and some have children.
+        """
+        log = str(self.data / "log" / f"{name}.log")
+        for child in psutil.Process(self.process.pid).children():
+            with contextlib.suppress(psutil.NoSuchProcess):
+                if log in (file.path for file in child.open_files()):
                     return child
-            except psutil.NoSuchProcess:
-                continue
         return None
 
     def secret(self, name: str) -> str:
