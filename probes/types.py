@@ -75,7 +75,8 @@ class Target:
     ``base_url`` is what the vendor's own SDK takes. ``extra_body`` is merged into
     the request's JSON, ``extra_headers`` into its headers; header values are secret
     because gateways carry keys in them. ``quirks`` are parameters that this endpoint
-    is known to refuse, as an earlier ``Measurement.quirks`` returned them.
+    is known to refuse, or with a ``+`` to know, as an earlier ``Measurement.quirks``
+    returned them.
     """
 
     protocol: str
@@ -86,7 +87,7 @@ class Target:
     extra_body: Mapping[str, Any] = field(default_factory=dict)
     azure_api_version: str | None = None
     ca_file: str | None = None
-    proxy: str | None = None
+    proxy: str | None = field(default=None, repr=False)
     http2: bool = False
     quirks: frozenset[str] = frozenset()
 
@@ -94,7 +95,7 @@ class Target:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
     role: Literal["system", "user", "assistant"]
-    content: str
+    content: str = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,157 @@
+"""OpenAI chat completions, and the many servers that speak it.
+
+Known habits: vLLM, SGLang, TGI, llama.cpp, Azure, OpenRouter, DeepSeek, LiteLLM,
+Mistral, Groq, xAI and Ollama's compatible layer.
+"""
+
+from __future__ import annotations
+
+from probes.protocols.base import (
+    Delta,
+    HttpRequest,
+    Json,
+    Protocol,
+    ServerError,
+    as_object,
+    as_objects,
+    as_text,
+    bearer,
+    chat_messages,
+    endpoint_url,
+    finish_reason,
+    merge,
+)
+from probes.protocols.errors import error_in_event
+from probes.protocols.openai_usage import read_usage
+from probes.types import FinishReason, Prompt, Secret, Target
+
+RUNNING_USAGE = "continuous_usage_stats"
+"""Parameter of vLLM and SGLang: usage with every chunk."""
+
+KNOWS_RUNNING_USAGE = f"+{RUNNING_USAGE}"
+"""The quirk of a server that was seen to be one of those."""
+
+
+def build(target: Target, prompt: Prompt) -> HttpRequest:
+    """Return the request, without what the target is known to refuse."""
+    refused = target.quirks
+    cap = "max_completion_tokens" if "max_tokens" in refused else "max_tokens"
+    body: Json = {
+        "model": target.model,
+        "messages": chat_messages(prompt),
+        "stream": True,
+        "stream_options": {"include_usage": True},
+        cap: prompt.max_tokens,
+        "temperature": 0,
+    }
+    droppable = ["stream_options", cap, "temperature"]
+    if KNOWS_RUNNING_USAGE in refused and RUNNING_USAGE not in refused:
+        body["stream_options"][RUNNING_USAGE] = True
+        droppable.insert(0, RUNNING_USAGE)
+    for name in ("stream_options", "temperature"):
+        if name in refused:
+            del body[name]
+    return HttpRequest(
+        url=_url(target),
+        headers={**_authorization(target), **target.extra_headers},
+        body=merge(body, target.extra_body),
+        droppable=tuple(name for name in droppable if name not in target.extra_body),
+    )
+
+
+def azure_url(target: Target, path: str, deployment: str) -> str:
+    """Return the URL of an Azure resource, however much of it the base has."""
+    base = target.base_url.rstrip("/")
+    if "/deployments/" not in base and not base.endswith("/v1"):
+        base = base.removesuffix("/openai")
+        path = f"/openai{deployment}{path}"
+    version = target.azure_api_version or ""
+    return endpoint_url(base, path, {"api-version": version})
+
+
+def _url(target: Target) -> str:
+    if target.azure_api_version is None:
+        return endpoint_url(target.base_url, "/chat/completions", {})
+    return azure_url(target, "/chat/completions", f"/deployments/{target.model}")
+
+
+def _authorization(target: Target) -> dict[str, Secret]:
+    if target.azure_api_version is None or target.api_key is None:
+        return bearer(target)
+    return {"api-key": target.api_key}
+
+
+def read(name: str, payload: Json) -> Delta:
+    """Return what one chunk, or one whole completion, adds to the answer."""
+    groq = as_object(payload.get("x_groq"))
+    choice = next(iter(as_objects(payload.get("choices"))), {})
+    message = as_object(choice.get("delta")) or as_object(choice.get("message"))
+    usage = as_object(payload.get("usage")) or as_object(groq.get("usage"))
+    finish = finish_reason(choice.get("finish_reason"))
+    return Delta(
+        answer=_content(message.get("content")) + as_text(message.get("refusal")),
+        reasoning=_reasoning(message),
+        tool_call=_tool_calls(message),
+        finish=finish,
+        usage=read_usage(usage),
+        model=as_text(payload.get("model")) or None,
+        error=_error(name, payload, choice, finish),
+        quirks=_quirks(choice),
+    )
+
+
+def _error(
+    name: str, payload: Json, choice: Json, finish: FinishReason | None
+) -> ServerError | None:
+    """Return an error told at any of the places where one has been seen."""
+    for place in (payload, as_object(payload.get("x_groq")), choice):
+        if error := error_in_event(name, place):
+            return error
+    if finish is FinishReason.ERROR:
+        word = as_text(choice.get("finish_reason"))
+        return ServerError(message=f"finish_reason is {word}")
+    return None
+
+
+def _content(content: object) -> str:
+    """Return the answer's text; Mistral sends a list of typed parts."""
+    if isinstance(content, str):
+        return content
+    return "".join(
+        as_text(part.get("text"))
+        for part in as_objects(content)
+        if part.get("type") != "thinking"
+    )
+
+
+def _reasoning(message: Json) -> str:
+    """Return reasoning text. OpenRouter gives the same text under two keys."""
+    for key in ("reasoning_content", "reasoning", "thinking"):
+        if text := as_text(message.get(key)):
+            return text
+    details = as_objects(message.get("reasoning_details"))
+    parts = [part.get("text") or part.get("summary") for part in details]
+    for part in as_objects(message.get("content")):
+        parts += [inner.get("text") for inner in as_objects(part.get("thinking"))]
+    return "".join(map(as_text, parts))
+
+
+def _tool_calls(message: Json) -> str:
+    """Return names and arguments of tool calls: the model wrote both."""
+    functions = [as_object(message.get("function_call"))]
+    for call in as_objects(message.get("tool_calls")):
+        functions += [as_object(call.get("function")), as_object(call.get("custom"))]
+    return "".join(
+        as_text(function.get(key))
+        for function in functions
+        for key in ("name", "arguments", "input")
+    )
+
+
+def _quirks(choice: Json) -> frozenset[str]:
+    if "stop_reason" in choice or "matched_stop" in choice:
+        return frozenset({KNOWS_RUNNING_USAGE})
+    return frozenset()
+
+
+PROTOCOL = Protocol(name="openai", framing="sse", build=build, read=read)

@@ -1,0 +1,83 @@
+"""Makes a server's error text fit to be shown: short, printable, without secrets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+MAX_ERROR_CHARS = 300
+_MAX_SCANNED_CHARS = 4000
+_MASK = "[…]"
+_SECRET_RUN = 6
+_PROMPT_RUN = 12
+
+_SECRETS = re.compile(
+    r"""
+      (?:sk|pk|rk|gsk|hf|xai|nvapi|pplx|csk|fw|r8|glpat|ghp|AKIA|AIza|ya29\.|eyJ)
+      [-_A-Za-z0-9.]{8,} [-_.*A-Za-z0-9]*       # keys by their vendor's mark, JWTs
+    | (?i:bearer|basic) \s+ [^\s"',;]+
+    | (?i:api[-_\ ]?key|token|secret|password|authorization)
+      ["']? \s* [:=] \s* ["']? (?! \s) [^\s"',;}]{6,}
+    | (?<= ://) [^\s/@]+ (?= @)                 # user and password in a URL
+    | (?<! [\w]) (?= [A-Za-z_]*\d) (?= [\d_]*[A-Za-z]) \w{20,}   # opaque words
+    """,
+    re.VERBOSE,
+)
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
+
+
+def scrub(text: str, secrets: Iterable[str], prompts: Iterable[str]) -> str:
+    """Return ``text`` without secrets, prompts and control characters, cut short.
+
+    Removes any part of at least eight or so characters of ``secrets``, longer runs of
+    ``prompts``, and whatever looks like a secret of somebody else.
+    """
+    shown = text[:_MAX_SCANNED_CHARS]
+    for secret in secrets:
+        shown = _hide(shown, secret, _SECRET_RUN)
+    for prompt in prompts:
+        shown = _hide(shown, prompt, _PROMPT_RUN)
+    shown = _SECRETS.sub(_MASK, shown)
+    return printable(shown, MAX_ERROR_CHARS)
+
+
+def printable(text: str, limit: int) -> str:
+    """Return ``text`` as one storable line of at most ``limit`` characters."""
+    line = _UNPRINTABLE.sub(" ", text).strip()
+    return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def _hide(text: str, hidden: str, run: int) -> str:
+    """Return ``text`` with every run of characters it shares with ``hidden`` masked.
+
+    Looks at every ``run``-th place of ``hidden`` only, which finds all that is shared
+    over 2 × ``run`` - 1 characters and stays cheap for a prompt of a megabyte.
+    """
+    if not hidden:
+        return text
+    if len(hidden) < run:
+        return text
+    grams = {text[i : i + run] for i in range(len(text) - run + 1)}
+    stride = run if len(hidden) > 4 * run else 1
+    for start in range(0, len(hidden) - run + 1, stride):
+        gram = hidden[start : start + run]
+        if gram in grams:
+            text = _mask_around(text, hidden, gram, start)
+    return text
+
+
+def _mask_around(text: str, hidden: str, gram: str, start: int) -> str:
+    """Mask the places in ``text`` where ``gram`` stands, with what matches around."""
+    found = text.find(gram)
+    while found >= 0:
+        left, right = found, found + len(gram)
+        before, after = start - 1, start + len(gram)
+        while left > 0 and before >= 0 and text[left - 1] == hidden[before]:
+            left, before = left - 1, before - 1
+        while (
+            right < len(text) and after < len(hidden) and text[right] == hidden[after]
+        ):
+            right, after = right + 1, after + 1
+        text = text[:left] + _MASK + text[right:]
+        found = text.find(gram, left + len(_MASK))
+    return text
