@@ -60,7 +60,8 @@ class Parts:
             lambda _: command,
             pick_port=lambda: port,
             is_ready=lambda _, port: answers(address, port, "/healthz"),
-            is_alive=lambda port: answers(address, port, "/livez"),
+            # A page that needs no database: what ails that is no fault of this process.
+            is_alive=lambda port: answers(address, port, "/login/"),
         )
 
     def worker(self) -> Plan:
@@ -70,7 +71,7 @@ class Parts:
             *("-m", "celery", "-A", "dashboard", "worker", "--pool", "threads"),
             *("--concurrency", str(WORKER_THREADS)),
             *("--without-gossip", "--without-mingle"),
-            grace_s=8.0,
+            grace_s=5.0,
         )
         return Plan("worker", self.data.log("worker"), lambda _: command)
 
@@ -84,7 +85,7 @@ def _python(
     env: Mapping[str, str],
     *arguments: str,
     pass_fds: tuple[int, ...] = (),
-    grace_s: float = 5.0,
+    grace_s: float = 4.0,
 ) -> Command:
     return Command(
         argv=[sys.executable, *arguments],

@@ -121,23 +121,39 @@ def stop(
     process.wait()
 
 
-def run(
-    command: Command,
-    log: Path,
-    timeout_s: float = 300,
-    give_up: Callable[[], bool] = lambda: False,
-) -> None:
-    """Run ``command`` to its end.
+@dataclass(frozen=True)
+class Job:
+    """A command that comes to an end by itself, under way."""
 
-    Raises ``StartError``, with its last words, where it fails or takes too long.
-    """
-    process = spawn(command, log)
-    name = " ".join(os.fspath(part) for part in command.argv[:4])
-    if not wait_until(lambda: process.poll() is not None, timeout_s, give_up):
-        stop(process, command.stop_signals, hurry=give_up)
-        raise StartError(f"{name} did not finish (log: {log})")
-    if process.returncode != 0:
-        raise StartError(f"{name} failed: {last_line(log)} (log: {log})")
+    command: Command
+    log: Path
+    process: subprocess.Popen[bytes]
+
+    def finish(
+        self, timeout_s: float = 300, give_up: Callable[[], bool] = lambda: False
+    ) -> None:
+        """Wait for its end.
+
+        Raises ``StartError``, with its last words, where it fails or takes too long.
+        """
+        name = " ".join(os.fspath(part) for part in self.command.argv[:3])
+        if not wait_until(lambda: self.process.poll() is not None, timeout_s, give_up):
+            stop(self.process, self.command.stop_signals, hurry=give_up)
+            raise StartError(f"{name} did not finish (log: {self.log})")
+        if self.process.returncode != 0:
+            raise StartError(f"{name} failed: {last_line(self.log)} (log: {self.log})")
+
+
+def begin(command: Command, log: Path) -> Job:
+    """Start a command whose end will be waited for."""
+    return Job(command, log, spawn(command, log))
+
+
+def run(
+    command: Command, log: Path, give_up: Callable[[], bool] = lambda: False
+) -> None:
+    """Run a command to its end. Raises ``StartError`` where it fails."""
+    begin(command, log).finish(give_up=give_up)
 
 
 def last_line(log: Path) -> str:

@@ -15,13 +15,14 @@ from dashboard.local import (
     postgres,
     process,
     secret_files,
+    static_files,
     valkey,
 )
 from dashboard.local.binaries import NoBinary
 from dashboard.local.data_folder import DataFolder, InUse, Lock
 from dashboard.local.parts import Parts
 from dashboard.local.ports import NoFreePort
-from dashboard.local.process import StartError
+from dashboard.local.process import Job, StartError
 from dashboard.local.service import Plan
 from dashboard.local.stopping import StopRequest
 from dashboard.local.supervisor import Supervisor
@@ -96,14 +97,16 @@ class Run:
         self._say(f"Data folder: {self._data.root}")
         simulator_url = self._start_what_parts_need()
         ours = Parts(self._data, self._env)
-        self._manage(ours, "migrate", "--no-input", "-v0")
-        self._manage(ours, "collectstatic", "--no-input", "-v0")
-        self._say("Database and static files are up to date")
+        migration = self._begin(ours, "migrate", "--no-input", "-v0")
+        self._collect_static_files(ours)
+        # While the database is brought up to date: both take a second of processor.
         fd = self._listener.fileno()
         web = self._supervisor.launch(ours.web(self._host, self._port, fd))
+        self._finish(migration)
+        self._say("The database is up to date")
         self._supervisor.launch(ours.worker())
         self._supervisor.launch(ours.beat())
-        self._manage(ours, "seed_demo", "--simulator", simulator_url)
+        self._finish(self._begin(ours, "seed_demo", "--simulator", simulator_url))
         self._supervisor.ready(web)
         url = self._env["BASE_URL"]
         self._lock.describe(url)
@@ -140,6 +143,15 @@ class Run:
             )
         return postgres.plan(self._data.root, cluster)
 
-    def _manage(self, ours: Parts, *arguments: str) -> None:
-        log = self._data.log(arguments[0])
-        process.run(ours.manage(*arguments), log, give_up=self._stopping.requested)
+    def _collect_static_files(self, ours: Parts) -> None:
+        source, collected = parts.ROOT / "static", parts.ROOT / "staticfiles"
+        made_from = static_files.digest(source)
+        if not static_files.are_current(collected, made_from):
+            self._finish(self._begin(ours, "collectstatic", "--no-input", "-v0"))
+            static_files.note_current(collected, made_from)
+
+    def _begin(self, ours: Parts, *arguments: str) -> Job:
+        return process.begin(ours.manage(*arguments), self._data.log(arguments[0]))
+
+    def _finish(self, job: Job) -> None:
+        job.finish(give_up=self._stopping.requested)
