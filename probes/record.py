@@ -52,6 +52,8 @@ class Record:
         whole_body = self.streamed is False
         if self.answer.finish is FinishReason.CONTENT_FILTER:
             self.fail(Failure.CONTENT_FILTER, "the content filter ended the answer")
+        elif self.answer.finish is FinishReason.ERROR:
+            self.fail(Failure.STREAM_ERROR, "the server ended the answer as failed")
         elif whole_body and not (self.answer.is_complete or self.tokens.has_tokens):
             self.fail(Failure.PROTOCOL, "the JSON is not an answer")
         elif not whole_body:

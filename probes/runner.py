@@ -51,7 +51,7 @@ async def measure(
         attempts += 1
         request = protocol.build(target, prompt)
         record = await _exchange(protocol, request, target, timeouts, connections)
-        refused = _refused(record, request)
+        refused = _refused(record, request, target)
         if refused is None or attempts == MAX_ATTEMPTS:
             break
         target = replace(target, quirks=_with(target.quirks, refused))
@@ -112,14 +112,18 @@ def _note_phases(record: Record, connection: Connection) -> None:
         record.connect_ms = connection.backend.connect_ms
 
 
-def _refused(record: Record, request: HttpRequest) -> str | None:
-    """Return the parameter for which the server would not even begin to answer."""
+def _refused(record: Record, request: HttpRequest, target: Target) -> str | None:
+    """Return the parameter for which the server would not even begin to answer.
+
+    A parameter that the target itself asks for is left to stand.
+    """
     error = record.refusal or record.answer.error
     if error is None or record.tokens.has_tokens:
         return None
     if record.failure not in (Failure.CLIENT, Failure.SERVER, Failure.STREAM_ERROR):
         return None
-    return refused_parameter(error, request.droppable)
+    ours = (name for name in request.droppable if name not in target.extra_body)
+    return refused_parameter(error, tuple(ours))
 
 
 def _with(quirks: frozenset[str], refused: str) -> frozenset[str]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from probes.protocols import openai
+from probes.protocols import anthropic, gemini, ollama, openai, openai_responses
 from probes.protocols.base import Protocol
 
 PROTOCOLS: dict[str, Protocol] = {
-    module.PROTOCOL.name: module.PROTOCOL for module in (openai,)
+    module.PROTOCOL.name: module.PROTOCOL
+    for module in (openai, openai_responses, anthropic, gemini, ollama)
 }

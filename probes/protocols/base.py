@@ -7,6 +7,7 @@ stream, because vendors give that nearly the same shape. Neither keeps any state
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,13 +15,14 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 
 from probes.decoder import Framing
 from probes.types import FinishReason, Prompt, Secret, Target
+from probes.wire import ProtocolError
 
 Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpRequest:
-    """A POST to send. ``droppable`` names the parameters a server may refuse."""
+    """A POST to send. ``droppable``: the parameters it can do without or replace."""
 
     url: str
     headers: Mapping[str, Secret]
@@ -106,11 +108,12 @@ _FINISH_REASONS = {
 _FINISH_BY_WORD = {
     word: reason for reason, words in _FINISH_REASONS.items() for word in words.split()
 }
+_NO_REASON = ("", "null", "none", "finish_reason_unspecified")
 
 
 def finish_reason(value: object) -> FinishReason | None:
     """Return a vendor's finish reason in our words; one we do not know is ``stop``."""
-    if not isinstance(value, str) or not value:
+    if not isinstance(value, str) or value.lower() in _NO_REASON:
         return None
     return _FINISH_BY_WORD.get(value.lower(), FinishReason.STOP)
 
@@ -130,6 +133,19 @@ def as_objects(value: object) -> list[Json]:
 def as_text(value: object) -> str:
     """Return ``value`` where it is a string, an empty one otherwise."""
     return value if isinstance(value, str) else ""
+
+
+def written(value: object) -> str:
+    """Return arguments of a tool call as the model wrote them: text or JSON.
+
+    Raises ProtocolError where they are nested deeper than anybody would.
+    """
+    if isinstance(value, str):
+        return value
+    try:
+        return json.dumps(value)
+    except RecursionError:
+        raise ProtocolError("an event is nested too deep") from None
 
 
 def as_count(value: object) -> int | None:
@@ -162,6 +178,13 @@ def merge(body: Json, extra: Mapping[str, Any]) -> Json:
         else:
             merged[key] = value
     return merged
+
+
+def optional(target: Target, **parameters: Any) -> Json:
+    """Return those of ``parameters`` that the target is not known to refuse."""
+    return {
+        name: value for name, value in parameters.items() if name not in target.quirks
+    }
 
 
 def bearer(target: Target) -> dict[str, Secret]:

@@ -14,7 +14,7 @@ _MESSAGE_KEYS = ("message", "detail", "error_message", "msg")
 def error_in_event(name: str, payload: Json) -> ServerError | None:
     """Return the error that an event of a stream tells, None where it tells none."""
     if name == "error" or payload.get("error") or payload.get("object") == "error":
-        return _describe(payload, "the server told an error")
+        return describe(payload, "the server told an error")
     return None
 
 
@@ -26,11 +26,14 @@ def error_in_body(text: str) -> ServerError:
         return ServerError(message=text)
     if isinstance(payload, list) and payload:
         payload = payload[0]
-    return _describe(as_object(payload), text)
+    return describe(as_object(payload), text)
 
 
-def _describe(payload: Json, otherwise: str) -> ServerError:
-    """Return message and names of an error object, be it wrapped or bare."""
+def describe(payload: Json, otherwise: str) -> ServerError:
+    """Return an error object's message and names, be it wrapped or bare.
+
+    ``otherwise`` is the message of one that has none.
+    """
     told = payload.get("error")
     inner = as_object(told) or payload
     message = told if isinstance(told, str) else _message(inner)

@@ -20,10 +20,12 @@ from probes.protocols.base import (
     endpoint_url,
     finish_reason,
     merge,
+    optional,
+    written,
 )
 from probes.protocols.errors import error_in_event
 from probes.protocols.openai_usage import read_usage
-from probes.types import FinishReason, Prompt, Secret, Target
+from probes.types import Prompt, Secret, Target
 
 RUNNING_USAGE = "continuous_usage_stats"
 """Parameter of vLLM and SGLang: usage with every chunk."""
@@ -34,28 +36,24 @@ KNOWS_RUNNING_USAGE = f"+{RUNNING_USAGE}"
 
 def build(target: Target, prompt: Prompt) -> HttpRequest:
     """Return the request, without what the target is known to refuse."""
-    refused = target.quirks
-    cap = "max_completion_tokens" if "max_tokens" in refused else "max_tokens"
+    quirks = target.quirks
+    cap = "max_completion_tokens" if "max_tokens" in quirks else "max_tokens"
+    usage: Json = {"include_usage": True}
+    if KNOWS_RUNNING_USAGE in quirks:
+        usage |= optional(target, continuous_usage_stats=True)
+    dropped = optional(target, stream_options=usage, temperature=0)
     body: Json = {
         "model": target.model,
         "messages": chat_messages(prompt),
         "stream": True,
-        "stream_options": {"include_usage": True},
         cap: prompt.max_tokens,
-        "temperature": 0,
+        **dropped,
     }
-    droppable = ["stream_options", cap, "temperature"]
-    if KNOWS_RUNNING_USAGE in refused and RUNNING_USAGE not in refused:
-        body["stream_options"][RUNNING_USAGE] = True
-        droppable.insert(0, RUNNING_USAGE)
-    for name in ("stream_options", "temperature"):
-        if name in refused:
-            del body[name]
     return HttpRequest(
         url=_url(target),
-        headers={**_authorization(target), **target.extra_headers},
+        headers={**authorization(target), **target.extra_headers},
         body=merge(body, target.extra_body),
-        droppable=tuple(name for name in droppable if name not in target.extra_body),
+        droppable=(*(name for name in usage if name == RUNNING_USAGE), *dropped, cap),
     )
 
 
@@ -75,7 +73,8 @@ def _url(target: Target) -> str:
     return azure_url(target, "/chat/completions", f"/deployments/{target.model}")
 
 
-def _authorization(target: Target) -> dict[str, Secret]:
+def authorization(target: Target) -> dict[str, Secret]:
+    """Return the header with the key: Azure has one of its own."""
     if target.azure_api_version is None or target.api_key is None:
         return bearer(target)
     return {"api-key": target.api_key}
@@ -87,30 +86,22 @@ def read(name: str, payload: Json) -> Delta:
     choice = next(iter(as_objects(payload.get("choices"))), {})
     message = as_object(choice.get("delta")) or as_object(choice.get("message"))
     usage = as_object(payload.get("usage")) or as_object(groq.get("usage"))
-    finish = finish_reason(choice.get("finish_reason"))
     return Delta(
         answer=_content(message.get("content")) + as_text(message.get("refusal")),
         reasoning=_reasoning(message),
         tool_call=_tool_calls(message),
-        finish=finish,
+        finish=finish_reason(choice.get("finish_reason")),
         usage=read_usage(usage),
         model=as_text(payload.get("model")) or None,
-        error=_error(name, payload, choice, finish),
+        error=_error(name, payload, choice),
         quirks=_quirks(choice),
     )
 
 
-def _error(
-    name: str, payload: Json, choice: Json, finish: FinishReason | None
-) -> ServerError | None:
+def _error(name: str, payload: Json, choice: Json) -> ServerError | None:
     """Return an error told at any of the places where one has been seen."""
-    for place in (payload, as_object(payload.get("x_groq")), choice):
-        if error := error_in_event(name, place):
-            return error
-    if finish is FinishReason.ERROR:
-        word = as_text(choice.get("finish_reason"))
-        return ServerError(message=f"finish_reason is {word}")
-    return None
+    places = (payload, as_object(payload.get("x_groq")), choice)
+    return next(filter(None, (error_in_event(name, place) for place in places)), None)
 
 
 def _content(content: object) -> str:
@@ -131,8 +122,9 @@ def _reasoning(message: Json) -> str:
             return text
     details = as_objects(message.get("reasoning_details"))
     parts = [part.get("text") or part.get("summary") for part in details]
-    for part in as_objects(message.get("content")):
-        parts += [inner.get("text") for inner in as_objects(part.get("thinking"))]
+    for part in as_objects(message.get("content")):  # Mistral
+        thinking = part.get("thinking")
+        parts += [thinking, *(inner.get("text") for inner in as_objects(thinking))]
     return "".join(map(as_text, parts))
 
 
@@ -142,9 +134,10 @@ def _tool_calls(message: Json) -> str:
     for call in as_objects(message.get("tool_calls")):
         functions += [as_object(call.get("function")), as_object(call.get("custom"))]
     return "".join(
-        as_text(function.get(key))
+        written(function[key])
         for function in functions
         for key in ("name", "arguments", "input")
+        if function.get(key)
     )
 
 

@@ -12,12 +12,11 @@ from typing import Any, TypeVar
 import pytest
 
 from probes.connections import Connections
-from probes.protocols import PROTOCOLS
 from probes.runner import measure
 from probes.types import Measurement, Message, Prompt, Target, Timeouts
 from tests.tape_player import Player, Tape, differences, load_tapes, playing
 
-TAPES = [t for t in load_tapes() if t["protocol"] in PROTOCOLS]
+TAPES = load_tapes()
 PROMPT = Prompt(messages=(Message(role="user", content="Say it."),), max_tokens=64)
 
 # A tape whose own server could not keep the time is played again, and in the end
