@@ -24,10 +24,10 @@ from alerts.models import Delivery
 log = logging.getLogger(__name__)
 
 BATCH = 20
-CLAIM = timedelta(minutes=10)
-"""How long a claim holds. A sender stops well before it runs out."""
+CLAIM = timedelta(minutes=5)
+"""How long a claim holds. A sender begins no mail in its last three minutes."""
 
-SEND_FOR_S = 300.0
+SEND_FOR_S = 120.0
 GIVE_UP_AFTER = timedelta(hours=6)
 FIRST_WAIT = timedelta(minutes=1)
 LONGEST_WAIT = timedelta(minutes=15)
@@ -46,7 +46,7 @@ def deliver(now: datetime) -> int:
     try:
         if not _opened(connection, claimed, now):
             return 0
-        return _send_all(claimed, connection, now)
+        return send_all(claimed, connection, now)
     finally:
         connection.close()
 
@@ -65,9 +65,10 @@ def _opened(
     return True
 
 
-def _send_all(
+def send_all(
     claimed: list[Delivery], connection: BaseEmailBackend, now: datetime
 ) -> int:
+    """Send one after the other over ``connection``; returns how many were sent."""
     deadline = time.monotonic() + SEND_FOR_S
     sent = 0
     for delivery in claimed:
@@ -79,7 +80,7 @@ def _send_all(
             failed(delivery, error, now)
             connection.close()
         else:
-            _mine(delivery).update(status=Delivery.Status.SENT, sent_at=now)
+            _pending(delivery).update(status=Delivery.Status.SENT, sent_at=now)
             sent += 1
     return sent
 
@@ -112,19 +113,16 @@ def claim(now: datetime) -> list[Delivery]:
     return rows
 
 
-def _mine(delivery: Delivery) -> QuerySet[Delivery]:
-    """``delivery`` as long as its claim is the last one."""
-    return Delivery.objects.filter(
-        pk=delivery.pk, attempts=delivery.attempts, status=Delivery.Status.PENDING
-    )
+def _pending(delivery: Delivery) -> QuerySet[Delivery]:
+    return Delivery.objects.filter(pk=delivery.pk, status=Delivery.Status.PENDING)
 
 
 def failed(delivery: Delivery, error: Exception, now: datetime) -> None:
-    """Put ``delivery`` off, or give it up."""
+    """Put ``delivery`` off, or give it up, unless another sender has it by now."""
     log.warning("delivery %s failed: %s", delivery.pk, reason(error))
     dead = now - delivery.created_at >= GIVE_UP_AFTER
     wait = min(FIRST_WAIT * 2 ** min(delivery.attempts - 1, 10), LONGEST_WAIT)
-    _mine(delivery).update(
+    _pending(delivery).filter(attempts=delivery.attempts).update(
         status=Delivery.Status.DEAD if dead else Delivery.Status.PENDING,
         next_attempt_at=now + wait,
         last_error=reason(error),

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 from datetime import datetime
 
-from django.db import transaction
+from django.core.exceptions import ObjectDoesNotExist
+from django.db import DatabaseError, transaction
 
 from alerts import board, presence, transitions
 from alerts.models import MonitorState
 from alerts.presence import Step
 from collectors.models import Monitor
+
+log = logging.getLogger(__name__)
 
 
 def watch(now: datetime) -> int:
@@ -24,7 +28,11 @@ def watch(now: datetime) -> int:
         if _needs_a_look(monitor, rows.get(monitor.pk), now)
     ]
     for monitor_id in due:
-        _look_at(monitor_id, now)
+        try:
+            _look_at(monitor_id, now)
+        except (DatabaseError, ObjectDoesNotExist):
+            # Deleted meanwhile, or broken: the others are to be watched all the same.
+            log.exception("monitor %s could not be looked at", monitor_id)
     return len(due)
 
 

@@ -8,6 +8,7 @@ from datetime import timedelta
 from email.message import EmailMessage
 
 import pytest
+from django.core.mail import get_connection
 from django.db import connection
 from django.utils import timezone
 
@@ -218,6 +219,19 @@ def test_a_sender_that_lost_its_claim_changes_nothing(mailbox: Mailbox):
     assert outbox.deliver(now + outbox.CLAIM) == 1
 
     outbox.failed(slow, TimeoutError(), now)
+
+    assert Delivery.objects.get().status == Status.SENT
+
+
+def test_a_mail_that_took_longer_than_its_claim_is_sent_all_the_same(mailbox: Mailbox):
+    """Else it would be sent again and again by whoever claims it next."""
+    run(watched_monitor(), "BBB")
+    claimed_before = outbox.claim(timezone.now())
+    claimed_again = outbox.claim(timezone.now() + outbox.CLAIM)
+    assert claimed_before == claimed_again
+
+    with get_connection() as server:
+        assert outbox.send_all(claimed_before, server, timezone.now()) == 1
 
     assert Delivery.objects.get().status == Status.SENT
 

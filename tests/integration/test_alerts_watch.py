@@ -125,6 +125,23 @@ def test_a_new_monitor_has_a_row_before_it_has_data(told_states):
     assert told_states == []
 
 
+def test_a_monitor_that_cannot_be_looked_at_does_not_hide_the_others():
+    broken, other = (
+        watched_monitor(total_timeout_s=5),
+        watched_monitor(total_timeout_s=5),
+    )
+    run(broken, "G")
+    run(other, "G")
+    now = timezone.now()
+    Transition.objects.create(  # the number that its next event would have
+        monitor=broken, kind="no_data", seq=1, incident=1, at=now, since=now
+    )
+
+    watch.watch(later(31))
+
+    assert (word(broken), word(other)) == ("stable", "no_data")
+
+
 def test_queries_do_not_grow_with_monitors():
     for _ in range(3):
         run(watched_monitor(), "G")
