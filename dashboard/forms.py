@@ -12,6 +12,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from collectors import keys
 from collectors.models import Endpoint, Objective, Scenario, Trial
 from collectors.models.targets import EndpointFields
+from probes.protocols import PROTOCOLS
 
 
 def origin(url: str) -> tuple[str, str | None, int | None]:
@@ -38,6 +39,7 @@ class TargetForm(Described, forms.ModelForm):  # type: ignore[type-arg]
     sent to another server than the one it was given for. ``stored`` is its owner.
     """
 
+    protocol = forms.ChoiceField(choices=[(name, name) for name in PROTOCOLS])
     base_url = forms.CharField(
         label="Base URL",
         max_length=300,
@@ -45,6 +47,13 @@ class TargetForm(Described, forms.ModelForm):  # type: ignore[type-arg]
         widget=forms.TextInput(
             attrs={"inputmode": "url", "placeholder": "https://", "spellcheck": "false"}
         ),
+    )
+    key_variable = forms.CharField(
+        label="Environment variable with the key",
+        required=False,
+        max_length=100,
+        help_text="Its name, as the workers know it; or paste the key below",
+        widget=forms.TextInput(attrs={"spellcheck": "false"}),
     )
     api_key = forms.CharField(
         label="API key",
@@ -54,6 +63,10 @@ class TargetForm(Described, forms.ModelForm):  # type: ignore[type-arg]
         widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
     )
     stored: EndpointFields | None = None
+
+    def _get_validation_exclusions(self) -> set[str]:
+        # The model's rule wants a dot in every host; `http://vllm:8000` has none.
+        return {*super()._get_validation_exclusions(), "base_url"}
 
     def clean_base_url(self) -> str:
         url: str = self.cleaned_data["base_url"].strip().rstrip("/")
@@ -195,7 +208,11 @@ class LimitsForm(Described, forms.ModelForm):  # type: ignore[type-arg]
             "max_gap_ms_max": "Longest wait between tokens at most (ms)",
         }
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, current: Objective | None, **kwargs: Any) -> None:
+        """``current`` are the limits in force, to start from."""
         super().__init__(*args, **kwargs)
         for name in self.Meta.fields:
             self.fields[name].validators.append(MinValueValidator(0.001))
+            value = getattr(current, name, None)
+            whole = value is not None and value == int(value)
+            self.initial[name] = int(value) if whole else value

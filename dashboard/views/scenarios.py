@@ -25,10 +25,7 @@ def edit(request: HttpRequest, slug: str) -> HttpResponse:
     now = timezone.now()
     current = series.objective_in_force(scenario.pk, now)
     fresh = Objective(scenario=scenario, valid_from=now)
-    initial = (
-        {n: getattr(current, n) for n in LimitsForm.Meta.fields} if current else {}
-    )
-    form = LimitsForm(request.POST or None, instance=fresh, initial=initial)
+    form = LimitsForm(request.POST or None, instance=fresh, current=current)
     if request.method == "POST" and form.is_valid():
         if form.has_changed():
             form.save()

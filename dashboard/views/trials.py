@@ -24,6 +24,9 @@ from dashboard.forms import TrialForm
 PATIENCE = timedelta(seconds=15)
 """After this long without a worker, the page says where to look."""
 
+GRACE = timedelta(seconds=60)
+"""Beyond a scenario's own time-out, a trial that was begun is lost."""
+
 
 def _send(trial: Trial) -> JsonResponse:
     """Store ``trial`` and have a worker run it; the broker carries its id only."""
@@ -58,33 +61,43 @@ def create_for_monitor(request: HttpRequest, pk: int) -> JsonResponse:
 @require_safe
 def detail(request: HttpRequest, pk: int) -> JsonResponse:
     """How a trial of one's own goes: ``waiting``, ``running``, then ``finished``."""
-    trial = get_object_or_404(Trial, pk=pk, created_by=cast(User, request.user))
+    mine = Trial.objects.filter(created_by=cast(User, request.user))
+    trial = get_object_or_404(mine.select_related("scenario"), pk=pk)
     return JsonResponse(_payload(trial))
 
 
 def _payload(trial: Trial) -> dict[str, Any]:
     if trial.finished_at and trial.result:
         return {"status": "finished", "result": trial.result, "told": _told(trial)}
-    waited = timezone.now() - trial.created_at
-    if trial.started_at:
+    now = timezone.now()
+    if trial.started_at is None:
+        return {"status": "waiting", "told": _waiting(now - trial.created_at)}
+    patience = timedelta(seconds=trial.scenario.total_timeout_s) + GRACE
+    if now - trial.started_at < patience:
         return {"status": "running", "told": "Waiting for the answer."}
-    if waited < PATIENCE:
-        return {"status": "waiting", "told": "Waiting for a worker."}
     return {
-        "status": "waiting",
-        "told": (
-            f"No worker took this for {waited.seconds} s. Check that a worker runs: "
-            "`manage.py doctor` says what is missing."
-        ),
+        "status": "lost",
+        "told": "The worker that ran this test is gone. Test again; its log says why.",
     }
+
+
+def _waiting(waited: timedelta) -> str:
+    if waited < PATIENCE:
+        return "Waiting for a worker."
+    return (
+        f"No worker took this for {waited.seconds} s. Check that one runs: "
+        "`manage.py doctor` says what is missing."
+    )
 
 
 def _told(trial: Trial) -> str:
     result = trial.result or {}
     if result.get("outcome") == "ok":
         return f"{trial.model} answered."
+    if not result.get("error"):  # It was never sent; the text says what to do.
+        return str(result.get("error_text"))
     return advice.advise(
-        result.get("error") or "",
+        result["error"],
         http_status=result.get("http_status"),
         error_text=result.get("error_text"),
         base_url=trial.base_url,

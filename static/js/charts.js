@@ -1,6 +1,7 @@
 // Puts plots on the page. The only module that names Plotly.
 
-import * as plots from "./plots.js";
+import { spark, timeline } from "./plots.js";
+import { chart } from "./seriesplot.js";
 
 const CONFIG = { staticPlot: false, displayModeBar: false, responsive: false, showTips: false };
 const STATIC = { ...CONFIG, staticPlot: true };
@@ -25,16 +26,16 @@ function put(element, plot, config) {
 }
 
 export function drawSpark(element, tile) {
-  put(element, plots.spark(tile, colours(element), size(element)), STATIC);
+  put(element, spark(tile, colours(element), size(element)), STATIC);
 }
 
 export function drawChart(element, series, name) {
   const offsetMin = new Date(series.to_ms).getTimezoneOffset();
-  put(element, plots.chart(series, name, colours(element), size(element), offsetMin), CONFIG);
+  put(element, chart(series, name, colours(element), size(element), offsetMin), CONFIG);
 }
 
 export function drawTimeline(element, pairs) {
-  put(element, plots.timeline(pairs, colours(element), size(element)), CONFIG);
+  put(element, timeline(pairs, colours(element), size(element)), CONFIG);
 }
 
 /** Free what a chart holds before its element goes. */

@@ -1,14 +1,15 @@
 // Figures, ages and clocks as people read them. Pure: no page, no clock of its own.
 
 export const FIGURES = {
-  ttft_ms: { name: "TTFT", unit: "ms", limit: "≤", about: "time to first token" },
+  ttft_ms: { name: "TTFT", unit: "ms", limit: "≤", tail: "p95", about: "time to first token" },
   tokens_per_second: {
     name: "tokens/s",
     unit: "tok/s",
     limit: "≥",
+    tail: "p5",
     about: "decode rate: tokens after the first chunk, by the time they took",
   },
-  total_ms: { name: "completion", unit: "ms", limit: "≤", about: "time to the last token" },
+  total_ms: { name: "completion", unit: "ms", limit: "≤", tail: "p95", about: "time to the last token" },
 };
 
 /** Whether `value` breaks `limit`; a rate's limit is a floor, a duration's a ceiling. */
@@ -17,18 +18,14 @@ export function breaks(figure, value, limit) {
   return FIGURES[figure].limit === "≥" ? value < limit : value > limit;
 }
 
-/** Three significant digits, always as many decimals in the same range of sizes. */
-function digits(value, decimals) {
-  return value.toFixed(decimals);
-}
-
-/** A figure as [number, unit], each a string; a dash where there is none. */
+/** A figure as [number, unit], each a string; a dash where there is none. Two or three
+ * digits, and in each range of sizes always as many decimals, so that none jump. */
 export function parts(figure, value) {
   if (value == null) return ["–", ""];
-  if (figure === "tokens_per_second") return [digits(value, value < 9.95 ? 1 : 0), "tok/s"];
-  if (value < 999.5) return [digits(value, value < 9.95 ? 1 : 0), "ms"];
+  if (figure === "tokens_per_second") return [value.toFixed(value < 9.95 ? 1 : 0), "tok/s"];
+  if (value < 999.5) return [value.toFixed(value < 9.95 ? 1 : 0), "ms"];
   const seconds = value / 1000;
-  return [digits(seconds, seconds < 9.995 ? 2 : seconds < 99.95 ? 1 : 0), "s"];
+  return [seconds.toFixed(seconds < 9.995 ? 2 : seconds < 99.95 ? 1 : 0), "s"];
 }
 
 /** `842 ms`, `7.42 s`, `61 tok/s`. */

@@ -1,11 +1,12 @@
 // Keeps a page current. The database is the truth, the socket a hint: a page opens the
-// socket, then loads; loads again after each reconnect and once a minute; and loads
-// every few seconds while there is no socket.
+// socket, then loads; loads again after each reconnect, once a minute, and more often
+// while the socket brings nothing or is not there.
 
 const TICK_MS = 1000;
 const PING_MS = 10_000;
 const DEAD_MS = 20_000;
 const RELOAD_MS = 60_000;
+const QUIET_MS = 15_000;
 const POLL_MS = 5_000;
 const LOST_MS = 12_000;
 const LOAD_TIMEOUT_MS = 8_000;
@@ -24,6 +25,12 @@ export function linkOf({ open, heardMs, loadedMs, nowMs }) {
   return open ? "live" : "polling";
 }
 
+/** How long after one load the next is due. */
+export function reloadMs({ open, quietMs }) {
+  if (!open) return POLL_MS;
+  return quietMs > QUIET_MS ? QUIET_MS : RELOAD_MS;
+}
+
 export class Live {
   #socket = null;
   #attempt = 0;
@@ -31,6 +38,7 @@ export class Live {
   #pingedAt = 0;
   #triedAt = -Infinity;
   #heardMs = null;
+  #newsMs = 0;
   #startedMs = Date.now();
   #offsetMs = 0;
   #loading = false;
@@ -104,7 +112,9 @@ export class Live {
     };
     socket.onmessage = ({ data }) => {
       const frame = JSON.parse(data);
-      if (this.#heard(frame)) this.onFrame(frame);
+      if (!this.#heard(frame)) return;
+      if (frame.samples.length) this.#newsMs = Date.now();
+      this.onFrame(frame);
     };
     socket.onclose = ({ code }) => {
       if (socket !== this.#socket) return;
@@ -147,7 +157,7 @@ export class Live {
       this.#socket = null;
       socket.close();
     }
-    if (now - this.#triedAt >= (open ? RELOAD_MS : POLL_MS)) this.load();
+    if (now - this.#triedAt >= reloadMs({ open, quietMs: now - this.#newsMs })) this.load();
     this.onTick();
   }
 }

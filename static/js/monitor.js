@@ -2,7 +2,7 @@
 
 import { drawChart } from "./charts.js";
 import { make, setAttribute, setText } from "./dom.js";
-import { clock, figure, limit, moment, span } from "./format.js";
+import { FIGURES, clock, figure, limit, moment, span } from "./format.js";
 import { Live } from "./live.js";
 import { extend, isRaw, slide, summary, withRow } from "./series.js";
 import { STATES, isOld, shown } from "./states.js";
@@ -73,8 +73,8 @@ function show(chart) {
 
 function caption(name) {
   const told = summary(series, name);
-  const span = `from ${moment(series.from_ms)} to ${clock(series.to_ms)}`;
-  if (!told.samples) return `No samples ${span}.`;
+  const window = `from ${moment(series.from_ms)} to ${clock(series.to_ms)}`;
+  if (!told.samples) return `No samples ${window}.`;
   const bound = series.limits.at(-1)?.[name];
   const gaps = [...new Set(series.gaps.map((gap) => gap.text))].join("; ");
   return [
@@ -82,7 +82,8 @@ function caption(name) {
     bound == null ? "" : `, limit ${limit(name, bound)}`,
     `; ${told.samples} samples, ${told.failed} failed`,
     told.missed ? `, ${told.missed} missed (${gaps})` : "",
-    ` ${span}.`,
+    ` ${window}.`,
+    isRaw(series, intervalS) ? "" : ` Line: the median of each ${span(series.bucket_s * 1000)}; band: to its ${FIGURES[name].tail}.`,
   ].join("");
 }
 

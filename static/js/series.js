@@ -63,6 +63,25 @@ export function withBreaks(xs, ys, bucketMs) {
   return { x, y };
 }
 
+/** The area between two columns as one polygon for each unbroken run of points. */
+export function band(xs, ys, tails, bucketMs) {
+  const middle = withBreaks(xs, ys, bucketMs);
+  const edge = withBreaks(xs, tails, bucketMs).y;
+  const x = [];
+  const y = [];
+  let start = 0;
+  for (let i = 0; i <= middle.x.length; i += 1) {
+    if (i < middle.x.length && middle.y[i] != null && edge[i] != null) continue;
+    const run = middle.x.slice(start, i);
+    if (run.length > 1) {
+      x.push(...run, ...run.toReversed(), null);
+      y.push(...middle.y.slice(start, i), ...edge.slice(start, i).toReversed(), null);
+    }
+    start = i + 1;
+  }
+  return { x, y };
+}
+
 /** A limit over time as steps between `from` and `to`: [[x, y], …], y null for none. */
 export function steps(limits, name, from, to) {
   const points = limits.map((row, i) => [

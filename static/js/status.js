@@ -12,7 +12,12 @@ export function showLink(live) {
   const line = document.getElementById("link");
   setAttribute(line, "data-link", link);
   setText(line, WORDS[link]);
-  document.documentElement.toggleAttribute("data-stale", stale);
+  const root = document.documentElement;
+  if (root.hasAttribute("data-stale") !== stale) {
+    root.toggleAttribute("data-stale", stale);
+    // Charts take their colours from the page and have to be told that these changed.
+    document.dispatchEvent(new Event("themechange"));
+  }
   const banner = document.getElementById("stale");
   if (banner) {
     banner.hidden = !stale;

@@ -25,14 +25,14 @@ function showErrors(form, errors) {
     field.setAttribute("aria-invalid", "true");
     field.setAttribute("aria-describedby", place.id);
   }
-  const first = form.querySelector("[aria-invalid]");
-  first?.focus();
+  form.querySelector("[aria-invalid]")?.focus();
 }
 
 function tell(text, problem = false) {
   panel.hidden = false;
   setText(byId("trial-told"), text);
   panel.toggleAttribute("data-problem", problem);
+  panel.scrollIntoView({ block: "nearest" });
 }
 
 async function send(url, form) {
@@ -57,6 +57,7 @@ async function wait(url) {
     const trial = await response.json();
     tell(trial.told);
     if (trial.status === "finished") return trial;
+    if (trial.status === "lost") return null;
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }
@@ -72,10 +73,10 @@ function show({ result, told }) {
     return item;
   }));
   byId("trial-figures").hidden = result.ttft_ms == null;
-  byId("trial-chart").hidden = !result.timeline.length;
-  drawn = result.timeline;
+  drawn = result.timeline ?? [];
+  byId("trial-chart").hidden = !drawn.length;
+  if (drawn.length) setText(byId("trial-chart-caption"), caption(result));
   draw();
-  setText(byId("trial-chart-caption"), caption(result));
 }
 
 function caption({ timeline, ttft_ms: ttft, total_ms: total, max_gap_ms: gap }) {
@@ -94,7 +95,8 @@ async function run(button, url, form) {
   byId("trial-chart").hidden = true;
   try {
     const sent = await send(url, form);
-    if (sent) show(await wait(sent.url));
+    const trial = sent && (await wait(sent.url));
+    if (trial) show(trial);
   } catch (error) {
     tell(`The test could not be run (${error.message}). Check that TokenPulse itself is up, then try again.`, true);
   }

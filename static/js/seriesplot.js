@@ -1,0 +1,140 @@
+// One figure of a monitor over a window: median, tail, limit, failures and gaps. Pure.
+
+import { FIGURES, clock, figure, limit, moment } from "./format.js";
+import { FAILURE_AXIS, fade, failures, frame, ruled, top } from "./plotparts.js";
+import { band, steps, withBreaks } from "./series.js";
+
+const FEW = 90;
+
+/** Plotly's axes know no zones: shift moments so that its UTC reads as the reader's time.
+ * One shift for the whole chart, lest a line run backwards in the night clocks change. */
+function shift(offsetMin) {
+  return (ms) => ms - offsetMin * 60_000;
+}
+
+/** The unit in which an axis up to `high` reads best, and its size. */
+function unitOf(name, high) {
+  if (FIGURES[name].unit === "ms" && high > 2000) return { unit: "s", scale: 1000 };
+  return { unit: FIGURES[name].unit, scale: 1 };
+}
+
+/** Log where one spike would flatten all the rest, else from zero. */
+function valueAxis(values, high, { unit, scale }, colours) {
+  const base = { ...ruled(colours), ticksuffix: ` ${unit}`, nticks: 6 };
+  const present = values.filter((value) => value > 0).sort((a, b) => a - b);
+  const middle = present[Math.floor(present.length / 2)];
+  if (!middle || high <= 30 * middle) return { ...base, range: [0, high / scale] };
+  const range = [present[0] * 0.8, high].map((value) => Math.log10(value / scale));
+  return { ...base, type: "log", range };
+}
+
+function timeAxis(series, x, colours, size) {
+  const days = (series.to_ms - series.from_ms) / 86_400_000;
+  return {
+    ...ruled(colours),
+    type: "date",
+    range: [x(series.from_ms), x(series.to_ms)],
+    tickformat: days > 2 ? "%a %-d %b" : "%H:%M",
+    nticks: Math.max(3, Math.floor(size.width / (8 * size.text))),
+  };
+}
+
+function gapShape(gap, x, colours) {
+  return {
+    type: "rect", yref: "paper", x0: x(gap.from_ms), x1: x(gap.to_ms), y0: 0, y1: 1,
+    fillcolor: fade(colours.gap, 0.16), line: { width: 0 }, layer: "below",
+  };
+}
+
+/** A note on the chart in the colour of the axes. */
+function note(text, place, colours, size) {
+  return { text, ...place, showarrow: false, font: { color: colours.muted, size: size.text } };
+}
+
+/** Each gap that is wide enough says why it is there. */
+function gapNotes(series, x, colours, size) {
+  const room = (series.to_ms - series.from_ms) / 6;
+  return series.gaps
+    .map((gap) => [Math.max(gap.from_ms, series.from_ms), Math.min(gap.to_ms, series.to_ms), gap.text])
+    .filter(([from, to]) => to - from > room)
+    .map(([from, to, text]) =>
+      note(text, { x: x((from + to) / 2), y: 1, yref: "paper", yanchor: "top" }, colours, size),
+    );
+}
+
+function limitNote(name, value, axis, scale, colours, size) {
+  if (value == null) return [];
+  const y = axis.type === "log" ? Math.log10(value / scale) : value / scale;
+  const place = { xref: "paper", x: 1, xanchor: "right", y, yanchor: "bottom" };
+  return [note(`limit ${limit(name, value)}`, place, colours, size)];
+}
+
+/** What a point tells: its value, or what its bucket holds. */
+function label(series, name, at, i) {
+  const { median, tail } = series.figures[name];
+  const n = series.count[i];
+  if (n <= 1) return `${moment(at)}<br>${figure(name, median[i])}`;
+  return `${moment(at)}<br>p50 ${figure(name, median[i])}, ${FIGURES[name].tail} ${figure(name, tail[i])} (n = ${n})`;
+}
+
+function traces(series, name, x, scale, points, colours, size) {
+  const bucketMs = series.bucket_s * 1000;
+  const xs = series.due_ms.map(x);
+  const scaled = (values) => values.map((value) => (value == null ? null : value / scale));
+  const median = scaled(series.figures[name].median);
+  const labels = series.due_ms.map((at, i) => label(series, name, at, i));
+  const failed = series.due_ms.map((at, i) => ({ at, n: series.failed[i] })).filter(({ n }) => n);
+  const dots = median.length <= FEW;
+  const base = { type: "scatter", mode: "lines", hoverinfo: "skip" };
+  return [
+    {
+      ...base,
+      ...band(xs, median, scaled(series.figures[name].tail), bucketMs),
+      line: { width: 0 },
+      fill: "toself",
+      fillcolor: fade(colours.series, 0.25),
+    },
+    {
+      ...base,
+      x: points.map(([at]) => x(at)),
+      y: scaled(points.map(([, value]) => value)),
+      line: { color: colours.muted, width: 1, dash: "dash", shape: "hv" },
+    },
+    {
+      ...withBreaks(xs, median, bucketMs),
+      type: "scatter",
+      mode: dots ? "lines+markers" : "lines",
+      marker: { size: size.line * 3, color: colours.series },
+      line: { color: colours.series, width: size.line },
+      text: withBreaks(xs, labels, bucketMs).y,
+      hovertemplate: "%{text}<extra></extra>",
+    },
+    failures(failed.map(({ at }) => x(at)), colours, size, failed.map(({ at, n }) => `${clock(at)}: ${n} failed`)),
+  ];
+}
+
+export function chart(series, name, colours, size, offsetMin) {
+  const x = shift(offsetMin);
+  const points = steps(series.limits, name, series.from_ms, series.to_ms);
+  const values = Object.values(series.figures[name]).flat();
+  const high = top(...values, ...points.map(([, value]) => value));
+  const { unit, scale } = unitOf(name, high);
+  const axis = valueAxis(values, high, { unit, scale }, colours);
+  return {
+    data: traces(series, name, x, scale, points, colours, size),
+    layout: {
+      ...frame(size, { l: size.text * 5, r: 8, t: 8, b: size.text * 2.5 }),
+      hovermode: "closest",
+      font: { family: size.font, size: size.text, color: colours.text },
+      hoverlabel: { bgcolor: colours.raised, bordercolor: colours.edge, font: { color: colours.text } },
+      xaxis: timeAxis(series, x, colours, size),
+      yaxis: axis,
+      yaxis2: FAILURE_AXIS,
+      shapes: series.gaps.map((gap) => gapShape(gap, x, colours)),
+      annotations: [
+        ...gapNotes(series, x, colours, size),
+        ...limitNote(name, points.at(-1)?.[1], axis, scale, colours, size),
+      ],
+    },
+  };
+}
