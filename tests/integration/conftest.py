@@ -34,3 +34,15 @@ def web_server(transactional_db) -> Iterator[str]:
     finally:
         server.should_exit = True
         thread.join()
+
+
+@pytest.fixture
+def plain_static_files(settings) -> None:
+    """Pages name static files as they stand: nobody ran collectstatic."""
+    settings.SERVESTATIC_USE_MANIFEST = False
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "staticfiles": {
+            "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
+        },
+    }
