@@ -76,6 +76,7 @@ class Publisher:
 
 def send(frame: payloads.FramePayload) -> None:
     layer = get_channel_layer()
+    assert layer is not None  # CHANNEL_LAYERS has a default
     async_to_sync(layer.group_send)(GROUP, {"type": "frame", "frame": frame})
 
 

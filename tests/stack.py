@@ -23,11 +23,13 @@ ROOT = Path(__file__).parents[1]
 # What `tests.services` set for this process must not reach the product's own.
 OURS = ("DATABASE_URL", "REDIS_URL", "SECRET_KEY", "ENCRYPTION_KEYS", "BASE_URL")
 
+
 class Stack:
     """A running `make up` on a data folder of its own."""
 
     def __init__(self, data: Path, **environment: str) -> None:
         self.data = data
+        self.url = self.password = ""
         inherited = {k: v for k, v in os.environ.items() if k not in OURS}
         self.environment = {**inherited, **environment}
         command = [sys.executable, "-m", "dashboard.local", "up", "--data", str(data)]

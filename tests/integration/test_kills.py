@@ -47,6 +47,7 @@ def newest_slot(stack: Stack) -> float:
 
 def kill(stack: Stack, name: str) -> None:
     victim = wait_for(lambda: stack.part(name), timeout_s=30)
+    assert victim
     victim.send_signal(signal.SIGKILL)
     killed_at = time.time()
     psutil.wait_procs([victim], timeout=10)

@@ -10,6 +10,7 @@ from django.db import transaction
 from django.test import Client
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
+from websockets.typing import Origin
 
 from collectors.models import Sample
 from dashboard import live, payloads
@@ -37,7 +38,7 @@ def open_socket(web_server: str, visitor: Client) -> Open:
         return connect(
             f"ws://{web_server}/live/",
             additional_headers={"Cookie": cookie},
-            origin=origin or f"http://{web_server}",
+            origin=Origin(origin or f"http://{web_server}"),
         )
 
     return open_it
