@@ -21,9 +21,8 @@ class DataFolder:
         """The data folder ``path``, made where it is missing."""
         root = Path(path).expanduser().resolve()
         root.mkdir(parents=True, exist_ok=True)
-        for name in ("secrets", "mail"):
+        for name in ("log", "mail", "secrets"):
             (root / name).mkdir(mode=0o700, exist_ok=True)
-        (root / "log").mkdir(exist_ok=True)
         return cls(root)
 
     @property

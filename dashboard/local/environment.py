@@ -4,19 +4,35 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Mapping
-from urllib.parse import quote
+from pathlib import Path
+from urllib.parse import quote, urlsplit
 
 import psutil
 
 from dashboard.local import secret_files
 from dashboard.local.data_folder import DataFolder
 
+DEFAULT_PORTS = {"postgres": 5432, "postgresql": 5432, "redis": 6379, "rediss": 6379}
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 
 
 def given(name: str, source: Mapping[str, str]) -> bool:
     """Whether the user set ``name``, directly or as ``name_FILE``."""
     return bool(source.get(name) or source.get(f"{name}_FILE"))
+
+
+def unreachable(name: str, source: Mapping[str, str]) -> str | None:
+    """Why the server at the address in ``name`` cannot be reached; None if it can."""
+    file = source.get(f"{name}_FILE")
+    parts = urlsplit(Path(file).read_text().strip() if file else source[name])
+    if not parts.hostname:
+        return None  # a socket in the file system, or several hosts: not for us to read
+    address = (parts.hostname, parts.port or DEFAULT_PORTS.get(parts.scheme, 0))
+    try:
+        socket.create_connection(address, timeout=5).close()
+    except OSError as error:
+        return f"{name} names {address[0]}:{address[1]}, which does not answer: {error}"
+    return None
 
 
 def build(

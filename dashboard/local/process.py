@@ -48,7 +48,7 @@ def spawn(command: Command, log: Path) -> subprocess.Popen[bytes]:
     Must be called from the main thread: the kernel ties a child's life to the thread
     that started it. Raises ``StartError`` where the program cannot be run.
     """
-    log.parent.mkdir(parents=True, exist_ok=True)
+    log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     account = command.account
     with log.open("ab") as output:
         try:

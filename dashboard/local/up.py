@@ -116,9 +116,9 @@ class Run:
     def _start_what_parts_need(self) -> str:
         """Start the embedded servers and the simulator, whose address is returned."""
         embedded = {}
-        if not environment.given("DATABASE_URL", self._env):
+        if not self._is_given("DATABASE_URL"):
             embedded["DATABASE_URL"] = self._supervisor.launch(self._postgres_plan())
-        if not environment.given("REDIS_URL", self._env):
+        if not self._is_given("REDIS_URL"):
             plan = valkey.plan(self._data.root)
             embedded["REDIS_URL"] = self._supervisor.launch(plan)
         simulator = self._supervisor.launch(
@@ -134,6 +134,15 @@ class Run:
         self._env["SIMULATOR_URL"] = simulator.url
         return simulator.url
 
+    def _is_given(self, name: str) -> bool:
+        """Whether the user gave a server of their own; it has to answer then."""
+        if not environment.given(name, self._env):
+            return False
+        if fault := environment.unreachable(name, self._env):
+            raise StartError(fault)
+        self._say(f"Using the server that {name} names")
+        return True
+
     def _postgres_plan(self) -> Plan:
         cluster = postgres.prepare(self._data.root)
         if not cluster.folder.is_relative_to(self._data.root):
@@ -144,11 +153,14 @@ class Run:
         return postgres.plan(self._data.root, cluster)
 
     def _collect_static_files(self, ours: Parts) -> None:
-        source, collected = parts.ROOT / "static", parts.ROOT / "staticfiles"
-        made_from = static_files.digest(source)
-        if not static_files.are_current(collected, made_from):
-            self._finish(self._begin(ours, "collectstatic", "--no-input", "-v0"))
-            static_files.note_current(collected, made_from)
+        static_files.collect(
+            parts.ROOT / "static",
+            parts.ROOT / "staticfiles",
+            work=lambda: self._finish(
+                self._begin(ours, "collectstatic", "--no-input", "-v0")
+            ),
+            give_up=self._stopping.requested,
+        )
 
     def _begin(self, ours: Parts, *arguments: str) -> Job:
         return process.begin(ours.manage(*arguments), self._data.log(arguments[0]))

@@ -6,7 +6,7 @@ import environ
 import pytest
 
 from dashboard.env import SCHEME
-from dashboard.local import environment
+from dashboard.local import environment, ports
 from dashboard.local.data_folder import DataFolder
 
 
@@ -75,3 +75,25 @@ def test_all_names_of_this_machine_are_allowed_where_others_can_ask(data):
 )
 def test_hosts_are_shown_as_addresses_write_them(host, shown):
     assert environment.shown(host) == shown
+
+
+def test_a_server_that_answers_is_reachable_by_value_and_by_file(tmp_path):
+    with ports.listen(ports.LOOPBACK) as server:
+        url = f"redis://:word@127.0.0.1:{server.getsockname()[1]}/0"
+        (tmp_path / "url").write_text(f"{url}\n")
+        given = {"REDIS_URL_FILE": str(tmp_path / "url")}
+        assert environment.unreachable("REDIS_URL", {"REDIS_URL": url}) is None
+        assert environment.unreachable("REDIS_URL", given) is None
+
+
+def test_a_server_that_does_not_answer_is_named_without_its_password():
+    url = f"postgres://user:secret@127.0.0.1:{ports.free()}/db"
+    fault = environment.unreachable("DATABASE_URL", {"DATABASE_URL": url})
+    assert fault is not None
+    assert fault.startswith("DATABASE_URL names 127.0.0.1:")
+    assert "secret" not in fault
+
+
+@pytest.mark.parametrize("url", ["unix:///run/valkey.sock", "postgres:///db"])
+def test_addresses_without_a_host_are_left_to_django(url):
+    assert environment.unreachable("DATABASE_URL", {"DATABASE_URL": url}) is None
