@@ -19,11 +19,10 @@ from collectors import sinks
 def lock(monitor_id: int, now: datetime) -> MonitorState:
     """The monitor's row, made at need, held until the transaction ends.
 
-    Its endpoint and scenario come with it. Call it inside a transaction.
+    Call it inside a transaction.
     """
-    rows = MonitorState.objects.select_for_update(of=("self",)).select_related(
-        "monitor__endpoint", "monitor__scenario"
-    )
+    rows = MonitorState.objects.select_for_update(of=("self",))
+    rows = rows.select_related("monitor")
     row = rows.filter(monitor_id=monitor_id).first()
     if row is None:
         new = MonitorState(monitor_id=monitor_id, since=now, data_since=now)

@@ -38,7 +38,7 @@ class Facts(TypedDict):
 
 
 def gather(monitor: Monitor, sample: Sample, rule: Rule, after: RuleState) -> Facts:
-    """``monitor`` with its endpoint and scenario; one query for the last samples."""
+    """What led to ``after``; only asked for when there is something to tell."""
     newest = Sample.objects.filter(
         monitor_id=monitor.pk, due_at__lte=sample.due_at
     ).order_by("-due_at")[: max(rule.n, rule.m)]
