@@ -40,14 +40,13 @@ test: check ## Check, then all tests; those in a browser where a Chromium is fou
 	$(PYTEST) tests/browser
 
 .PHONY: check
-check: dev ## Style, types, import rules, templates, settings and migrations
+check: dev ## Style, types, import rules, templates and settings
 	.venv/bin/ruff check
 	.venv/bin/ruff format --check
 	$(READ_ONLY) .venv/bin/mypy .
 	.venv/bin/lint-imports
 	.venv/bin/djlint --quiet --lint templates
 	$(READ_ONLY) $(PYTHON_IN_VENV) manage.py check --fail-level WARNING
-	$(READ_ONLY) $(PYTHON_IN_VENV) manage.py makemigrations --check --dry-run
 
 .PHONY: test-soak
 test-soak: dev ## The long runs: kills under load, all rounds
