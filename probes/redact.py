@@ -9,7 +9,9 @@ MAX_ERROR_CHARS = 300
 _MAX_SCANNED_CHARS = 4000
 _MASK = "[…]"
 _SECRET_RUN = 6
+_LEAST_SECRET = 3
 _PROMPT_RUN = 12
+_SHORT = 1000
 
 _SECRETS = re.compile(
     r"""
@@ -17,7 +19,7 @@ _SECRETS = re.compile(
       [-_A-Za-z0-9.]{8,} [-_.*A-Za-z0-9]*       # keys by their vendor's mark, JWTs
     | (?i:bearer|basic) \s+ [^\s"',;]+
     | (?i:api[-_\ ]?key|token|secret|password|authorization)
-      ["']? \s* [:=] \s* ["']? (?! \s) [^\s"',;}]{6,}
+      ["']? \s* [:=] \s* ["']? (?i: (?:bearer|basic) \s+ )? [^\s"',;}]{6,}
     | (?<= ://) [^\s/@]+ (?= @)                 # user and password in a URL
     | (?<! [\w]) (?= [A-Za-z_]*\d) (?= [\d_]*[A-Za-z]) \w{20,}   # opaque words
     """,
@@ -29,16 +31,17 @@ _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
 def scrub(text: str, secrets: Iterable[str], prompts: Iterable[str]) -> str:
     """Return ``text`` without secrets, prompts and control characters, cut short.
 
-    Removes any part of at least eight or so characters of ``secrets``, longer runs of
-    ``prompts``, and whatever looks like a secret of somebody else.
+    Removes what it shares with ``secrets`` or, in longer runs, with ``prompts``, and
+    whatever looks like a secret of somebody else.
     """
     shown = text[:_MAX_SCANNED_CHARS]
     for secret in secrets:
-        shown = _hide(shown, secret, _SECRET_RUN)
+        if len(secret) >= _LEAST_SECRET:
+            shown = _hide(shown, secret, min(_SECRET_RUN, len(secret)))
     for prompt in prompts:
-        shown = _hide(shown, prompt, _PROMPT_RUN)
-    shown = _SECRETS.sub(_MASK, shown)
-    return printable(shown, MAX_ERROR_CHARS)
+        if len(prompt) >= _PROMPT_RUN:
+            shown = _hide(shown, prompt, _PROMPT_RUN)
+    return printable(_SECRETS.sub(_MASK, shown), MAX_ERROR_CHARS)
 
 
 def printable(text: str, limit: int) -> str:
@@ -48,17 +51,13 @@ def printable(text: str, limit: int) -> str:
 
 
 def _hide(text: str, hidden: str, run: int) -> str:
-    """Return ``text`` with every run of characters it shares with ``hidden`` masked.
+    """Return ``text`` with what it shares with ``hidden`` masked.
 
-    Looks at every ``run``-th place of ``hidden`` only, which finds all that is shared
-    over 2 × ``run`` - 1 characters and stays cheap for a prompt of a megabyte.
+    Finds every shared run of ``run`` characters. In a long prompt only every
+    ``run``-th place is looked at, which finds all runs of twice that and stays cheap.
     """
-    if not hidden:
-        return text
-    if len(hidden) < run:
-        return text
     grams = {text[i : i + run] for i in range(len(text) - run + 1)}
-    stride = run if len(hidden) > 4 * run else 1
+    stride = 1 if len(hidden) <= _SHORT else run
     for start in range(0, len(hidden) - run + 1, stride):
         gram = hidden[start : start + run]
         if gram in grams:
