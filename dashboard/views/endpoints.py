@@ -9,8 +9,9 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
+from collectors import monitors
 from collectors.models import Endpoint
-from dashboard import monitors, payloads
+from dashboard import payloads
 from dashboard.forms import EndpointForm
 
 

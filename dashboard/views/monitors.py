@@ -8,8 +8,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
+from collectors import monitors as changes
 from collectors.models import Monitor
-from dashboard import monitors as changes
 from dashboard import payloads
 from dashboard.views.api import DEFAULT_RANGE, RANGES
 from dashboard.views.overview import FAILURES

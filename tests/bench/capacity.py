@@ -18,7 +18,7 @@ MINUTES = 5
 WATCH_MANY = f"""
 from django.utils import timezone
 from collectors.models import Endpoint, Monitor, Scenario
-from dashboard import monitors
+from collectors import monitors
 Monitor.objects.update(enabled=False)
 scenario = Scenario.objects.create(slug="bench", name="Bench", kind="chat",
     input_tokens=100, max_tokens=50, interval_s={INTERVAL_S})

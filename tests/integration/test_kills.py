@@ -20,7 +20,7 @@ MONITORS = 30
 WATCH_MANY = f"""
 from django.utils import timezone
 from collectors.models import Endpoint, Scenario
-from dashboard import monitors
+from collectors import monitors
 scenario = Scenario.objects.create(slug="quick", name="Quick", kind="chat",
     input_tokens=20, max_tokens=8, interval_s=2, first_token_timeout_s=3,
     idle_timeout_s=3, total_timeout_s=5)
@@ -45,7 +45,8 @@ def newest_slot(stack: Stack) -> float:
     return float(stack.sql(query)[0][0])
 
 
-def kill(stack: Stack, name: str) -> None:
+def kill(stack: Stack, name: str) -> float:
+    """Kill a part; returns after how many seconds a newer slot had its sample."""
     victim = wait_for(lambda: stack.part(name), timeout_s=30)
     assert victim
     victim.send_signal(signal.SIGKILL)
@@ -53,6 +54,7 @@ def kill(stack: Stack, name: str) -> None:
     psutil.wait_procs([victim], timeout=10)
     wait_for(lambda: stack.part(name), timeout_s=60)
     wait_for(lambda: newest_slot(stack) > killed_at, timeout_s=90)
+    return time.time() - killed_at
 
 
 def kill_for(stack: Stack, rounds: int, seed: int) -> None:
@@ -61,7 +63,7 @@ def kill_for(stack: Stack, rounds: int, seed: int) -> None:
     for number in range(rounds):
         time.sleep(chance.uniform(0, 4))  # the moment is to be random
         name = parts[number] if number < len(parts) else chance.choice(parts)
-        kill(stack, name)
+        print(f"{name} killed; samples again after {kill(stack, name):.1f} s")
 
 
 def settle(stack: Stack) -> None:

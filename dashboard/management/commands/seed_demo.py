@@ -8,8 +8,8 @@ from django.core.management.base import BaseCommand, CommandParser
 from django.db import transaction
 from django.utils import timezone
 
+from collectors import monitors
 from collectors.models import Endpoint, Scenario
-from dashboard import monitors
 from dashboard.env import read
 
 USER = "demo"

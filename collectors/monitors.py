@@ -1,4 +1,4 @@
-"""Changes to monitors that people ask for on a page."""
+"""Which monitors an endpoint has, and where on the grid they lie."""
 
 from __future__ import annotations
 
