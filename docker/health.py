@@ -27,9 +27,11 @@ def web(port: int = PORT) -> str | None:
         # Under a name that is allowed: any other is refused, also to us.
         connection.request("GET", "/healthz", headers={"Host": host or "localhost"})
         answer = connection.getresponse()
-    except OSError as error:
+        return None if answer.status == 200 else answer.read(500).decode()
+    except (OSError, http.client.HTTPException) as error:
         return f"the web server does not answer: {error}"
-    return None if answer.status == 200 else answer.read(500).decode()
+    finally:
+        connection.close()
 
 
 def worker() -> str | None:

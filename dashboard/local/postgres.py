@@ -10,7 +10,10 @@ import os
 import shutil
 import signal
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+
+import psutil
 
 from dashboard.local import home, ports, process, secret_files, service
 from dashboard.local.account import Account
@@ -110,31 +113,55 @@ def prepare(folder: Path, durable: bool = True) -> Cluster:
     cluster = Cluster(place.folder / "cluster", place.programs, place.account, password)
     if not cluster.folder.exists():
         _initialise(cluster, folder / "log" / "postgres.log", durable)
+    _forget_dead_server(cluster.folder)
     return cluster
+
+
+def _forget_dead_server(folder: Path) -> None:
+    """Remove the note of a server that was killed, where nothing of it runs any more.
+
+    PostgreSQL does so itself, unless the process id in the note is by now another
+    process of the same user, as happens after a restart of the machine.
+    """
+    note = folder / "postmaster.pid"
+    if note.exists() and not any(map(partial(_serves, folder), psutil.process_iter())):
+        note.unlink()
+
+
+def _serves(folder: Path, process: psutil.Process) -> bool:
+    """Whether ``process`` may be a server of the cluster ``folder``, or its child."""
+    try:
+        if process.name() != "postgres" or process.uids().real != folder.stat().st_uid:
+            return False
+        return Path(process.cwd()) == folder
+    except psutil.AccessDenied:
+        return True
+    except psutil.NoSuchProcess:
+        return False
 
 
 def _initialise(cluster: Cluster, log: Path, durable: bool) -> None:
     """Make the cluster beside its final place: half of one is never taken for whole."""
-    partial = cluster.folder.with_suffix(".partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(mode=0o700)
+    half = cluster.folder.with_suffix(".partial")
+    shutil.rmtree(half, ignore_errors=True)
+    half.mkdir(mode=0o700)
     word = secret_files.write(cluster.folder.with_name("password"), cluster.password)
     if cluster.account:
-        for path in (partial, word):
+        for path in (half, word):
             os.chown(path, cluster.account.uid, cluster.account.gid)
     try:
-        process.run(_initdb(cluster, partial, word, durable), log)
-        process.run(_create_database(cluster, partial), log)
+        process.run(_initdb(cluster, half, word, durable), log)
+        process.run(_create_database(cluster, half), log)
     finally:
         word.unlink()
-    partial.rename(cluster.folder)
+    half.rename(cluster.folder)
 
 
-def _initdb(cluster: Cluster, partial: Path, word: Path, durable: bool) -> Command:
+def _initdb(cluster: Cluster, half: Path, word: Path, durable: bool) -> Command:
     return Command(
         argv=[
             cluster.programs / "initdb",
-            f"--pgdata={partial}",
+            f"--pgdata={half}",
             f"--username={USER}",
             f"--pwfile={word}",
             "--auth=scram-sha-256",
@@ -151,9 +178,9 @@ def _initdb(cluster: Cluster, partial: Path, word: Path, durable: bool) -> Comma
     )
 
 
-def _create_database(cluster: Cluster, partial: Path) -> Command:
+def _create_database(cluster: Cluster, half: Path) -> Command:
     return Command(
-        argv=[cluster.programs / "postgres", "--single", "-D", partial, "postgres"],
+        argv=[cluster.programs / "postgres", "--single", "-D", half, "postgres"],
         env=_environment(),
         account=cluster.account,
         stdin=f"CREATE DATABASE {DATABASE}\n".encode(),

@@ -115,6 +115,27 @@ def test_it_recovers_from_being_killed(folder):
         assert ask(again.url, "SELECT value FROM kept") == 42
 
 
+def test_a_process_id_that_somebody_else_has_now_is_no_obstacle(folder):
+    with postgres.start(folder) as server:
+        note = (postgres.prepare(folder).folder / "postmaster.pid").read_text()
+        user = server.command.account
+    stranger = subprocess.Popen(["sleep", "600"], user=user.uid if user else None)
+    with stranger:
+        lines = [str(stranger.pid), *note.splitlines()[1:]]
+        cluster = home.settle(folder).folder / "cluster"
+        (cluster / "postmaster.pid").write_text("\n".join(lines))
+        shutil.chown(cluster / "postmaster.pid", cluster.stat().st_uid)
+        with postgres.start(folder) as again:
+            assert ask(again.url, "SELECT 1") == 1
+        stranger.kill()
+
+
+def test_the_note_of_a_running_server_stays(folder):
+    with postgres.start(folder) as server:
+        note = postgres.prepare(folder).folder / "postmaster.pid"
+        assert note.read_text().splitlines()[0] == str(server.process.pid)
+
+
 def test_half_a_cluster_is_not_taken_for_a_whole_one(folder):
     place = home.settle(folder).folder
     (place / "cluster.partial" / "base").mkdir(parents=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import runpy
 import shutil
 import signal
 import subprocess
@@ -77,9 +78,9 @@ def folder() -> Iterator[Path]:
 def up(folder: Path) -> Iterator[Up]:
     """One run for all tests that leave it as it is; its port is taken at first."""
     with ports.listen(ports.LOOPBACK, 20_000) as taken:
-        up = Up(
-            folder / ("a long folder's name, ü " + "x" * 120), taken.getsockname()[1]
-        )
+        name = "a long folder's name, ü " + "x" * 120
+        hosts = "monitor.example.org,127.0.0.1"
+        up = Up(folder / name, taken.getsockname()[1], ALLOWED_HOSTS=hosts)
         up.taken_port = taken.getsockname()[1]
         try:
             up.wait_ready()
@@ -187,3 +188,32 @@ def test_the_web_servers_port_is_kept_while_it_is_started_again(up):
     # The connection waits in the socket that the supervisor holds.
     assert httpx.get(f"{up.url}/login/", timeout=60).status_code == 200
     assert "web ended (killed by SIGKILL); starting it again" in up.said()
+
+
+@pytest.mark.parametrize("part", ["worker", "beat"])
+def test_the_containers_health_checks_see_what_works(up, part):
+    names = ("secret_key", "encryption_keys", "database_url", "redis_url")
+    files = {f"{n.upper()}_FILE": str(up.data / "secrets" / n) for n in names}
+    inherited = {k: v for k, v in os.environ.items() if k not in OURS}
+
+    def checked() -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "docker/health.py", part],
+            cwd=ROOT,
+            env=inherited | files,
+            capture_output=True,
+            text=True,
+        )
+
+    done = wait_for(lambda: (found := checked()).returncode == 0 and found, 60)
+    assert done.stdout == "ok\n"
+
+
+def test_the_web_containers_health_check_asks_under_an_allowed_name(up, monkeypatch):
+    health = runpy.run_path(str(ROOT / "docker" / "health.py"))
+    port = int(up.url.rsplit(":", 1)[1])
+    monkeypatch.setenv("ALLOWED_HOSTS", "monitor.example.org")
+    assert health["web"](port) is None
+    monkeypatch.setenv("ALLOWED_HOSTS", "stranger.example.org")
+    assert "Bad Request" in health["web"](port)
+    assert "does not answer" in health["web"](ports.free())
