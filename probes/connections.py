@@ -96,6 +96,9 @@ class Connection(httpx.AsyncBaseTransport):
 
     async def aclose(self) -> None:
         await self._http.aclose()
+        if self.backend.stream is not None:
+            # A connection that failed in its handshake was never httpcore's to close.
+            await self.backend.stream.aclose()
 
 
 class Connections:

@@ -66,6 +66,6 @@ class Stopwatch:
 
     @property
     def peer_hung_up(self) -> bool:
-        """Whether the connection is gone, and not by our doing."""
+        """Whether the peer was gone when more was expected of it."""
         stream = self._backend.stream
-        return stream is not None and stream.closed_by_peer
+        return stream is not None and stream.end_was_read

@@ -49,6 +49,8 @@ class Send(NamedTuple):
 class StampedStream(httpcore.AsyncNetworkStream):
     """A connected socket. ``received`` and ``sent`` are of the latest read and write.
 
+    ``end_was_read``: a reader was told that the peer is gone.
+
     It receives as soon as the loop says that there is something, not only when
     somebody reads: the sooner, the fewer bytes that came apart are lumped together.
     """
@@ -64,7 +66,8 @@ class StampedStream(httpcore.AsyncNetworkStream):
         self._reading = False
         self._emptied_ns = time.monotonic_ns()
         self._serial = 0
-        self.closed_by_peer = False
+        self._closed_by_peer = False
+        self.end_was_read = False
         self.received: Receive | None = None
         self.sent: Send | None = None
         ask_for_stamps(sock)
@@ -72,9 +75,10 @@ class StampedStream(httpcore.AsyncNetworkStream):
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         while not self._queue:
-            if self._error is not None:
-                raise httpcore.ReadError(str(self._error))
-            if self.closed_by_peer:
+            if self._closed_by_peer:
+                self.end_was_read = True
+                if self._error is not None:
+                    raise httpcore.ReadError(str(self._error))
                 return b""
             self._waiter = self._loop.create_future()
             await self._waiter
@@ -121,7 +125,7 @@ class StampedStream(httpcore.AsyncNetworkStream):
             case "socket":
                 return self._sock
             case "is_readable":
-                return bool(self._queue) or self.closed_by_peer
+                return bool(self._queue) or self._closed_by_peer
         return None
 
     def _receive(self) -> None:
@@ -135,7 +139,7 @@ class StampedStream(httpcore.AsyncNetworkStream):
         if data:
             self._enqueue(data, stamp_ns(ancillary), now_ns)
         else:
-            self.closed_by_peer = True
+            self._closed_by_peer = True
             self._pause()
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
@@ -152,7 +156,7 @@ class StampedStream(httpcore.AsyncNetworkStream):
             self._pause()
 
     def _resume(self) -> None:
-        if not self._reading and not self.closed_by_peer:
+        if not self._reading and not self._closed_by_peer:
             self._loop.add_reader(self._sock, self._receive)
             self._reading = True
 

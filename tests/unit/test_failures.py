@@ -201,7 +201,7 @@ def test_a_complete_answer_has_all_figures():
     assert result.clock == "kernel"
     assert result.uncertainty_ms == 0.1
     assert result.loop_lag_ms == 0.5
-    assert result.timeline == ((100, 1), (120, 1))
+    assert list(result.timeline) == [(100, 1), (120, 1)]
     assert result.model_reported == "m " + "x" * 197 + "…"
 
 

@@ -30,7 +30,7 @@ def watch(received: Receive | None = None, sent: Send | None = None) -> Stopwatc
 
 def watched() -> tuple[Stopwatch, Any]:
     """Return a stopwatch, and the stamps of the stream that it reads."""
-    stream = SimpleNamespace(received=None, sent=None, closed_by_peer=False)
+    stream = SimpleNamespace(received=None, sent=None, end_was_read=False)
     backend: Any = SimpleNamespace(stream=stream)
     return Stopwatch(backend), stream
 
