@@ -104,10 +104,11 @@ class Run:
         web = self._supervisor.launch(ours.web(self._host, self._port, fd))
         self._finish(migration)
         self._say("The database is up to date")
-        self._supervisor.launch(ours.worker())
-        self._supervisor.launch(ours.beat())
         self._finish(self._begin(ours, "seed_demo", "--simulator", simulator_url))
         self._supervisor.ready(web)
+        # Last, so that they do not keep the first page waiting for the processor.
+        self._supervisor.launch(ours.worker())
+        self._supervisor.launch(ours.beat())
         url = self._env["BASE_URL"]
         self._lock.describe(url)
         password = self._data.secret("demo_password").read_text()
