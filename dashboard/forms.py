@@ -66,7 +66,8 @@ class TargetForm(Described, forms.ModelForm):  # type: ignore[type-arg]
 
     def _get_validation_exclusions(self) -> set[str]:
         # The model's rule wants a dot in every host; `http://vllm:8000` has none.
-        return {*super()._get_validation_exclusions(), "base_url"}
+        found = super()._get_validation_exclusions()  # type: ignore[misc]  # no stub
+        return {*found, "base_url"}
 
     def clean_base_url(self) -> str:
         url: str = self.cleaned_data["base_url"].strip().rstrip("/")
@@ -190,6 +191,11 @@ class TrialForm(TargetForm):
         return self.stored  # type: ignore[return-value]
 
 
+def plain(value: float | None) -> float | None:
+    """``value`` as people write it: 1000, not 1000.0."""
+    return int(value) if value is not None and value == int(value) else value
+
+
 class LimitsForm(Described, forms.ModelForm):  # type: ignore[type-arg]
     """A scenario's limits from now on. An empty field is no limit."""
 
@@ -213,6 +219,4 @@ class LimitsForm(Described, forms.ModelForm):  # type: ignore[type-arg]
         super().__init__(*args, **kwargs)
         for name in self.Meta.fields:
             self.fields[name].validators.append(MinValueValidator(0.001))
-            value = getattr(current, name, None)
-            whole = value is not None and value == int(value)
-            self.initial[name] = int(value) if whole else value
+            self.initial[name] = plain(getattr(current, name, None))

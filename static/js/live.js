@@ -105,14 +105,17 @@ export class Live {
   #connect() {
     const socket = new WebSocket(`${location.origin.replace(/^http/, "ws")}/live/`);
     this.#socket = socket;
+    let joined = false;
     socket.onopen = () => {
       this.#attempt = 0;
       this.#pingedAt = Date.now();
-      this.load();
     };
     socket.onmessage = ({ data }) => {
       const frame = JSON.parse(data);
       if (!this.#heard(frame)) return;
+      // The first frame says that news comes from now on; what came before is loaded.
+      if (!joined) this.load();
+      joined = true;
       if (frame.samples.length) this.#newsMs = Date.now();
       this.onFrame(frame);
     };

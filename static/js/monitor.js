@@ -4,7 +4,7 @@ import { drawChart } from "./charts.js";
 import { make, setAttribute, setText } from "./dom.js";
 import { FIGURES, clock, figure, limit, moment, span } from "./format.js";
 import { Live } from "./live.js";
-import { extend, isRaw, slide, summary, withRow } from "./series.js";
+import { extend, isRaw, missing, slide, summary, withRow } from "./series.js";
 import { STATES, isOld, shown } from "./states.js";
 import { showLink } from "./status.js";
 
@@ -13,7 +13,9 @@ const id = Number(page.dataset.monitor);
 const intervalS = Number(page.dataset.interval);
 const failures = JSON.parse(document.getElementById("failures").textContent);
 const charts = [...page.querySelectorAll("[data-chart]")];
+const NEWS_KEPT = 50;
 let series = null;
+let news = [];
 let state = { state: "no_data", since_ms: 0 };
 let scheduled = false;
 let reloadAt = Infinity;
@@ -23,13 +25,13 @@ const live = new Live({
   version: Number(document.body.dataset.version),
   onData: (payload) => {
     series = payload;
+    for (const sample of missing(series, news)) take(sample);
     if (payload.state.since_ms >= state.since_ms) state = payload.state;
-    reloadAt = Infinity;
     draw();
   },
   onFrame: (frame) => {
-    for (const news of frame.states) if (news.monitor === id) state = news;
-    for (const sample of frame.samples) if (sample.monitor === id && series) take(sample);
+    for (const word of frame.states) if (word.monitor === id) state = word;
+    for (const sample of frame.samples) if (sample.monitor === id) hear(sample);
     head();
   },
   onTick: () => {
@@ -41,6 +43,11 @@ const live = new Live({
     }
   },
 });
+
+function hear(sample) {
+  news = [...news, sample].slice(-NEWS_KEPT);
+  if (series) take(sample);
+}
 
 function take(sample) {
   if (isRaw(series, intervalS)) extend(series, sample, live.now());

@@ -14,6 +14,14 @@ export function withRow(samples, sample) {
   return [sample, ...samples].sort((a, b) => b.due_ms - a.due_ms).slice(0, TABLE_ROWS);
 }
 
+/** Those of `news` that came after `series` was read: they are not in its table, which
+ * holds the newest. */
+export function missing(series, news) {
+  const known = new Set(series.samples.map((row) => row.key));
+  const oldest = series.samples.length < TABLE_ROWS ? series.from_ms : series.samples.at(-1).due_ms;
+  return news.filter((sample) => sample.due_ms > oldest && !known.has(sample.key));
+}
+
 /** Add `sample` as a point of its own and slide the window to `nowMs`. */
 export function extend(series, sample, nowMs) {
   const at = series.due_ms.findLastIndex((due) => due <= sample.due_ms);

@@ -6,10 +6,10 @@ import { band, steps, withBreaks } from "./series.js";
 
 const FEW = 90;
 
-/** Plotly's axes know no zones: shift moments so that its UTC reads as the reader's time.
- * One shift for the whole chart, lest a line run backwards in the night clocks change. */
-function shift(offsetMin) {
-  return (ms) => ms - offsetMin * 60_000;
+/** Moments as the reader's wall clock has them, for Plotly's axes know no zones. One
+ * shift for the whole chart, lest a line run backwards in the night clocks change. */
+function localTime(offsetMin) {
+  return (ms) => (ms == null ? null : new Date(ms - offsetMin * 60_000).toISOString().slice(0, -1));
 }
 
 /** The unit in which an axis up to `high` reads best, and its size. */
@@ -79,7 +79,7 @@ function label(series, name, at, i) {
 
 function traces(series, name, x, scale, points, colours, size) {
   const bucketMs = series.bucket_s * 1000;
-  const xs = series.due_ms.map(x);
+  const placed = ({ x: moments, y }) => ({ x: moments.map(x), y });
   const scaled = (values) => values.map((value) => (value == null ? null : value / scale));
   const median = scaled(series.figures[name].median);
   const labels = series.due_ms.map((at, i) => label(series, name, at, i));
@@ -89,7 +89,7 @@ function traces(series, name, x, scale, points, colours, size) {
   return [
     {
       ...base,
-      ...band(xs, median, scaled(series.figures[name].tail), bucketMs),
+      ...placed(band(series.due_ms, median, scaled(series.figures[name].tail), bucketMs)),
       line: { width: 0 },
       fill: "toself",
       fillcolor: fade(colours.series, 0.25),
@@ -101,12 +101,12 @@ function traces(series, name, x, scale, points, colours, size) {
       line: { color: colours.muted, width: 1, dash: "dash", shape: "hv" },
     },
     {
-      ...withBreaks(xs, median, bucketMs),
+      ...placed(withBreaks(series.due_ms, median, bucketMs)),
       type: "scatter",
       mode: dots ? "lines+markers" : "lines",
       marker: { size: size.line * 3, color: colours.series },
       line: { color: colours.series, width: size.line },
-      text: withBreaks(xs, labels, bucketMs).y,
+      text: withBreaks(series.due_ms, labels, bucketMs).y,
       hovertemplate: "%{text}<extra></extra>",
     },
     failures(failed.map(({ at }) => x(at)), colours, size, failed.map(({ at, n }) => `${clock(at)}: ${n} failed`)),
@@ -114,7 +114,7 @@ function traces(series, name, x, scale, points, colours, size) {
 }
 
 export function chart(series, name, colours, size, offsetMin) {
-  const x = shift(offsetMin);
+  const x = localTime(offsetMin);
   const points = steps(series.limits, name, series.from_ms, series.to_ms);
   const values = Object.values(series.figures[name]).flat();
   const high = top(...values, ...points.map(([, value]) => value));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { TABLE_ROWS, band, extend, isRaw, slide, steps, summary, withBreaks, withRow } from "../../../static/js/series.js";
+import { TABLE_ROWS, band, extend, isRaw, missing, slide, steps, summary, withBreaks, withRow } from "../../../static/js/series.js";
 
 function series(due = [0, 10_000, 20_000], overrides = {}) {
   const column = (k) => due.map((_, i) => k * (i + 1));
@@ -65,6 +65,14 @@ test("the table has the newest first, each once, and no more than it may", () =>
   assert.equal(rows.length, TABLE_ROWS);
   assert.equal(rows[0].due_ms, TABLE_ROWS + 19);
   assert.equal(withRow(rows, rows[3]), rows);
+});
+
+test("news that a series was read too early for is put back, and nothing else", () => {
+  const rows = Array.from({ length: TABLE_ROWS }, (_, i) => sample(1000 - i));
+  const s = series([], { samples: rows });
+  const news = [sample(100), sample(990), sample(1000), sample(1001), sample(980, { key: "late" })];
+  assert.deepEqual(missing(s, news).map((row) => row.key), ["1:1001", "late"]);
+  assert.deepEqual(missing(series([], { from_ms: 50 }), [sample(40), sample(60)]).map((row) => row.due_ms), [60]);
 });
 
 test("a line breaks where slots are missing, and zero does not break it", () => {
