@@ -12,6 +12,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Self
 
 import httpx
 import psutil
@@ -29,7 +30,9 @@ class Up:
     """A run of ``make up``, its output in a file."""
 
     def __init__(self, data: Path, port: int, **environment: str) -> None:
-        self.data, self.output = data, data.parent / f"{data.name}.out"
+        self.data, self.output = data, Path(tempfile.mkstemp(dir=data.parent)[1])
+        self.wished_port = port
+        self.url = self.password = ""
         inherited = {k: v for k, v in os.environ.items() if k not in OURS}
         with self.output.open("w") as output:
             self.process = psutil.Popen(
@@ -41,6 +44,14 @@ class Up:
                 start_new_session=True,  # a signal to all of it is as Ctrl-C
             )
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None:
+            self.process.terminate()
+            self.process.wait(60)
+
     def said(self) -> str:
         return self.output.read_text()
 
@@ -49,7 +60,8 @@ class Up:
             assert self.process.poll() is None, self.said()
             return READY.search(self.said())
 
-        self.url, self.password = wait_for(ready, timeout_s=100).groups()
+        if found := wait_for(ready, timeout_s=100):
+            self.url, self.password = found.groups()
 
     def supervisor(self) -> psutil.Process:
         [child] = self.process.children()
@@ -77,17 +89,13 @@ def folder() -> Iterator[Path]:
 @pytest.fixture(scope="module")
 def up(folder: Path) -> Iterator[Up]:
     """One run for all tests that leave it as it is; its port is taken at first."""
+    name = "a long folder's name, ü " + "x" * 120
+    hosts = "monitor.example.org,127.0.0.1"
     with ports.listen(ports.LOOPBACK, 20_000) as taken:
-        name = "a long folder's name, ü " + "x" * 120
-        hosts = "monitor.example.org,127.0.0.1"
-        up = Up(folder / name, taken.getsockname()[1], ALLOWED_HOSTS=hosts)
-        up.taken_port = taken.getsockname()[1]
-        try:
+        port = taken.getsockname()[1]
+        with Up(folder / name, port, ALLOWED_HOSTS=hosts) as up:
             up.wait_ready()
             yield up
-        finally:
-            up.process.terminate()
-            up.process.wait(60)
 
 
 def sign_in(url: str, password: str) -> httpx.Response:
@@ -102,32 +110,32 @@ def sign_in(url: str, password: str) -> httpx.Response:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the kernel's help is Linux's")
 def test_nothing_survives_a_killed_supervisor_and_the_next_start_recovers(folder):
-    first = Up(folder / "data", 20_200)
-    first.wait_ready()
-    everything = first.everything()
-    assert len(first.parts()) == len(PARTS)
-    first.supervisor().kill()
-    assert not psutil.wait_procs(everything, timeout=20)[1]
+    with Up(folder / "data", 20_200) as first:
+        first.wait_ready()
+        everything = first.everything()
+        assert len(first.parts()) == len(PARTS)
+        first.supervisor().kill()
+        assert not psutil.wait_procs(everything, timeout=20)[1]
 
-    second = Up(folder / "data", 20_200)
-    second.wait_ready()
-    assert (second.url, second.password) == (first.url, first.password)
-    everything = second.everything()
-    os.killpg(second.process.pid, signal.SIGINT)  # as a terminal does at Ctrl-C
-    assert not psutil.wait_procs(everything, timeout=40)[1]
-    assert second.said().count("s] Stopped\n") == 1
+    with Up(folder / "data", 20_200) as second:
+        second.wait_ready()
+        assert (second.url, second.password) == (first.url, first.password)
+        everything = second.everything()
+        os.killpg(second.process.pid, signal.SIGINT)  # as a terminal does at Ctrl-C
+        assert not psutil.wait_procs(everything, timeout=40)[1]
+        assert second.said().count("s] Stopped\n") == 1
     assert not (folder / "data" / "processes.json").exists()
 
 
 def test_servers_of_ones_own_are_used_and_sigterm_stops_the_rest(folder):
     own = folder / "own"
-    with postgres.start(own, durable=False) as database, valkey.start(own) as broker:
-        up = Up(
-            folder / "other",
-            20_400,
-            DATABASE_URL=database.url,
-            REDIS_URL=broker.url,
-        )
+    with (
+        postgres.start(own, durable=False) as database,
+        valkey.start(own) as broker,
+        Up(
+            folder / "other", 20_400, DATABASE_URL=database.url, REDIS_URL=broker.url
+        ) as up,
+    ):
         up.wait_ready()
         everything = up.everything()
         assert len(up.parts()) == len(PARTS) - 2
@@ -139,11 +147,11 @@ def test_servers_of_ones_own_are_used_and_sigterm_stops_the_rest(folder):
 
 
 def test_a_start_that_fails_says_why_and_leaves_nothing(folder):
-    port = ports.free()
-    up = Up(folder / "failing", 20_600, DATABASE_URL=f"postgres://127.0.0.1:{port}/db")
-    assert wait_for(lambda: up.process.poll(), timeout_s=60) == 2
-    assert f"could not start: DATABASE_URL names 127.0.0.1:{port}, which" in up.said()
-    assert not (folder / "failing" / "processes.json").exists()
+    nowhere = f"127.0.0.1:{ports.free()}"
+    with Up(folder / "bad", 20_600, DATABASE_URL=f"postgres://{nowhere}/db") as up:
+        assert wait_for(lambda: up.process.poll(), timeout_s=60) == 2
+    assert f"could not start: DATABASE_URL names {nowhere}, which" in up.said()
+    assert not (folder / "bad" / "processes.json").exists()
 
 
 def test_the_address_and_the_password_that_it_prints_are_right(up):
@@ -154,7 +162,8 @@ def test_the_address_and_the_password_that_it_prints_are_right(up):
 
 
 def test_a_taken_port_is_stepped_over(up):
-    assert up.taken_port < int(up.url.rsplit(":", 1)[1]) <= up.taken_port + ports.STEPS
+    port = int(up.url.rsplit(":", 1)[1])
+    assert up.wished_port < port <= up.wished_port + ports.STEPS
 
 
 def test_a_line_is_said_for_each_phase(up):
@@ -168,8 +177,8 @@ def test_a_second_start_says_where_it_runs_and_changes_nothing(up):
         return [p.pid for p in up.parts()], {f.name: f.read_bytes() for f in kept}
 
     before = state()
-    second = Up(up.data, 20_000)
-    assert second.process.wait(30) == 0
+    with Up(up.data, 20_000) as second:
+        assert second.process.wait(30) == 0
     assert f"already runs on this data folder: {up.url} (process " in second.said()
     assert state() == before
 
