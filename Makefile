@@ -36,6 +36,7 @@ dev: ## Install what building and testing need into .venv
 
 .PHONY: test
 test: check ## Check, then all tests; those in a browser where a Chromium is found
+	$(READ_ONLY) $(PYTHON_IN_VENV) manage.py collectstatic --no-input -v0
 	$(PYTEST) tests/unit tests/integration tests/contracts
 	$(PYTEST) tests/browser
 
