@@ -6,7 +6,7 @@ import asyncio
 import os
 import threading
 import time
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache
 
@@ -15,6 +15,7 @@ from probes.runner import measure
 from probes.types import Measurement, Message, Prompt, Secret, Target, Timeouts
 
 _JOIN_S = 10.0
+_RESOLVER_THREADS = 64
 _WARM_UP_ANSWER = (
     b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"
     b'data: {"choices": [{"delta": {"content": "ok"}, "finish_reason": "stop"}]}\n\n'
@@ -95,6 +96,11 @@ class Engine:
     async def _serve(self, started: Future[None]) -> None:
         """Be the loop's main task: prepare, then wait for the end."""
         self._stopping = asyncio.Event()
+        # Names are resolved in threads, and one dead resolver must not hold up the
+        # probes of all other hosts.
+        asyncio.get_running_loop().set_default_executor(
+            ThreadPoolExecutor(_RESOLVER_THREADS, thread_name_prefix="resolver")
+        )
         async with Connections() as fresh, Connections(reuse=True) as reusing:
             try:
                 self._fresh, self._reusing = fresh, reusing

@@ -55,8 +55,7 @@ class Exchange:
         """
         record = self._record
         try:
-            async with self._deadline.timeout:
-                self._deadline.enter(Stage.CONNECT)
+            async with self._deadline:
                 await self._converse(drain)
         except TimeoutError:
             record.fail_unless_complete(
@@ -68,6 +67,10 @@ class Exchange:
             record.fail_unless_complete(self._network_failure(error), str(error))
         except httpcore.ProxyError as error:
             record.fail(Failure.CONNECTION, f"the proxy refused: {error}")
+        finally:
+            # Else the request holds us and we the request: garbage that only a pause
+            # for all streams would find.
+            self._request.extensions.clear()
         record.judge()
         record.kernel_clock = self._stopwatch.kernel_clock
         record.send_ms = self._stopwatch.send_ms

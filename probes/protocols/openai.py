@@ -33,6 +33,8 @@ RUNNING_USAGE = "continuous_usage_stats"
 KNOWS_RUNNING_USAGE = f"+{RUNNING_USAGE}"
 """The quirk of a server that was seen to be one of those."""
 
+_PLAIN_KEYS = frozenset({"role", "content"})
+
 
 def build(target: Target, prompt: Prompt) -> HttpRequest:
     """Return the request, without what the target is known to refuse."""
@@ -85,11 +87,14 @@ def read(name: str, payload: Json) -> Delta:
     groq = as_object(payload.get("x_groq"))
     choice = next(iter(as_objects(payload.get("choices"))), {})
     message = as_object(choice.get("delta")) or as_object(choice.get("message"))
+    content = message.get("content")
     usage = as_object(payload.get("usage")) or as_object(groq.get("usage"))
+    # Most chunks have a text alone, and this runs once a token.
+    is_plain = message.keys() <= _PLAIN_KEYS and not isinstance(content, list)
     return Delta(
-        answer=_content(message.get("content")) + as_text(message.get("refusal")),
-        reasoning=_reasoning(message),
-        tool_call=_tool_calls(message),
+        answer=_content(content) + as_text(message.get("refusal")),
+        reasoning="" if is_plain else _reasoning(message),
+        tool_call="" if is_plain else _tool_calls(message),
         finish=finish_reason(choice.get("finish_reason")),
         usage=read_usage(usage),
         model=as_text(payload.get("model")) or None,
@@ -106,13 +111,10 @@ def _error(name: str, payload: Json, choice: Json) -> ServerError | None:
 
 def _content(content: object) -> str:
     """Return the answer's text; Mistral sends a list of typed parts."""
-    if isinstance(content, str):
-        return content
-    return "".join(
-        as_text(part.get("text"))
-        for part in as_objects(content)
-        if part.get("type") != "thinking"
-    )
+    if not isinstance(content, list):
+        return as_text(content)
+    parts = (p for p in as_objects(content) if p.get("type") != "thinking")
+    return "".join(as_text(part.get("text")) for part in parts)
 
 
 def _reasoning(message: Json) -> str:

@@ -47,7 +47,9 @@ async def connections() -> AsyncIterator[Connections]:
 
 
 @asynccontextmanager
-async def serving(handler: Handler, **options) -> AsyncIterator[int]:
+async def serving(
+    handler: Handler, host: str = "127.0.0.1", **options
+) -> AsyncIterator[int]:
     """Serve ``handler`` on a free port; its connections end with the block."""
     tasks: set[asyncio.Task[None]] = set()
 
@@ -64,7 +66,7 @@ async def serving(handler: Handler, **options) -> AsyncIterator[int]:
     def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         tasks.add(asyncio.create_task(handle(reader, writer)))
 
-    server = await asyncio.start_server(connected, "127.0.0.1", 0, **options)
+    server = await asyncio.start_server(connected, host, 0, **options)
     try:
         yield server.sockets[0].getsockname()[1]
     finally:
@@ -346,6 +348,19 @@ async def test_both_families_are_tried():
         sock = await connect_any([four, address_of(six)])
         assert sock.family == socket.AF_INET6
         sock.close()
+
+
+async def test_a_url_may_name_an_ipv6_address(connections):
+    if not socket.has_ipv6:
+        pytest.skip("no IPv6 here")
+    answering = saying(HEAD + b"\r\n" + EVENTS)
+    async with serving(answering, host="::1") as port:
+        by_number = Target(
+            protocol="openai", base_url=f"http://[::1]:{port}/v1", model="m"
+        )
+        result = await measure(by_number, PROMPT, SOON, connections=connections)
+    assert result.outcome == "ok"
+    assert result.dns_ms is None
 
 
 async def test_every_address_refuses(closed):

@@ -9,7 +9,7 @@ import tracemalloc
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from probes.body import BodyDecoder
@@ -80,9 +80,10 @@ def test_sse_gives_an_event_as_soon_as_its_line_ends_with_cr():
 
 
 line_end = st.sampled_from(["\n", "\r", "\r\n"])
-line = st.text(st.characters(exclude_characters="\r\n"), max_size=20)
+line = st.text(st.characters(codec="utf-8", exclude_characters="\r\n"), max_size=20)
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(line, line_end), max_size=20), cuts)
 def test_sse_does_not_care_where_the_bytes_are_cut(lines, at):
     data = "".join(f"data: {text}{end}{end}" for text, end in lines).encode()
@@ -92,12 +93,14 @@ def test_sse_does_not_care_where_the_bytes_are_cut(lines, at):
     assert [event.data for event in whole] == [text for text, _ in lines]
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=300), cuts)
 def test_no_bytes_upset_a_decoder(data, at):
     for make in (SseDecoder, NdjsonDecoder, BodyDecoder):
         assert decode(make(), data) == decode(make(), *pieces(data, at))
 
 
+@settings(deadline=None)
 @given(
     st.binary(max_size=200) | st.text('{}[]<:da \n"1,', max_size=60).map(str.encode),
     st.sampled_from(["sse", "ndjson"]),

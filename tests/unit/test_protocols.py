@@ -6,7 +6,7 @@ import json
 from urllib.parse import urlsplit
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from probes.answer import Answer
@@ -898,6 +898,7 @@ values = st.recursive(
 
 
 @pytest.mark.parametrize("name", sorted(PROTOCOLS))
+@settings(deadline=None)
 @given(st.dictionaries(keys, values, max_size=6), st.text(max_size=3))
 def test_no_json_upsets_a_protocol(name, payload, event_name):
     answer, timeline = Answer(), TokenTimeline()

@@ -55,7 +55,7 @@ def read_all(protocol_name: str, take: Tape, chunks: list[bytes]) -> dict[str, A
 
 
 @pytest.mark.parametrize(("protocol", "take"), streams())
-@settings(max_examples=25)
+@settings(max_examples=25, deadline=None)
 @given(data=st.data())
 def test_it_does_not_matter_where_the_bytes_are_cut(
     protocol: str, take: Tape, data: st.DataObject

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from probes.redact import MAX_ERROR_CHARS, printable, scrub
@@ -82,11 +82,13 @@ def test_a_prompt_that_is_echoed_is_not_shown():
     assert scrubbed("Hi there") == "Hi there"
 
 
+@settings(deadline=None)
 @given(st.text(max_size=50), st.text(max_size=50))
 def test_a_secret_is_hidden_wherever_it_stands(before, after):
     assert KEY not in scrubbed(before + KEY + after)
 
 
+@settings(deadline=None)
 @given(st.text(max_size=2000))
 def test_what_is_shown_is_short_and_can_be_stored(text):
     shown = scrubbed(text)

@@ -166,7 +166,8 @@ LIMITS = Timeouts(connect_s=0.02, first_token_s=0.03, idle_s=0.04, total_s=5)
 async def test_each_stage_has_a_time_out(stage, limits, failure, words):
     deadline = Deadline(limits)
     with pytest.raises(TimeoutError):
-        async with deadline.timeout:
+        async with deadline:
+            deadline.enter(Stage.FIRST_TOKEN)
             deadline.enter(stage)
             await asyncio.sleep(10)
     assert deadline.failure is failure
@@ -175,6 +176,50 @@ async def test_each_stage_has_a_time_out(stage, limits, failure, words):
 
 async def test_waiting_for_the_rest_is_no_failure_of_its_own():
     deadline = Deadline(Timeouts(total_s=7))
-    async with deadline.timeout:
+    async with deadline:
         deadline.enter(Stage.REST)
+    assert deadline.failure is Failure.TIMEOUT_TOTAL
+
+
+async def test_a_deadline_that_moves_on_does_not_fall_due():
+    deadline = Deadline(Timeouts(idle_s=0.3))
+    began = moved_at = time.monotonic()
+    with pytest.raises(TimeoutError):
+        async with deadline:
+            for _ in range(8):
+                deadline.enter(Stage.NEXT_TOKEN)
+                moved_at = time.monotonic()
+                await asyncio.sleep(0.05)
+            await asyncio.sleep(10)
+    assert moved_at - began > 0.3
+    assert time.monotonic() - moved_at >= 0.3
+
+
+async def test_a_late_loop_reads_what_came_in_time():
+    deadline = Deadline(Timeouts(connect_s=0.05))
+    async with deadline:
+        time.sleep(0.2)
+        for _ in range(9):  # as many turns of the loop as reading may take
+            await asyncio.sleep(0)
+        deadline.enter(Stage.FIRST_TOKEN)
+        await asyncio.sleep(0.05)
+
+
+async def test_a_late_loop_is_excused_once():
+    deadline = Deadline(Timeouts(idle_s=0.05))
+    with pytest.raises(TimeoutError):
+        async with deadline:
+            for _ in range(2):
+                deadline.enter(Stage.NEXT_TOKEN)
+                time.sleep(0.2)
+                for _ in range(9):
+                    await asyncio.sleep(0)
+    assert deadline.failure is Failure.TIMEOUT_IDLE
+
+
+async def test_a_deadline_that_is_over_at_once():
+    deadline = Deadline(Timeouts(total_s=0))
+    with pytest.raises(TimeoutError):
+        async with deadline:
+            await asyncio.sleep(10)
     assert deadline.failure is Failure.TIMEOUT_TOTAL

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from probes import smoothness
@@ -38,6 +38,7 @@ def test_tokens_are_shared_as_exactly_as_the_server_tells(weights, totals, share
     assert share_tokens(weights, [Total(*t) for t in totals]) == shares
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.integers(1, 50), min_size=1, max_size=40),
     st.lists(st.tuples(st.integers(0, 60), st.integers(0, 600)), max_size=20),
@@ -120,6 +121,7 @@ def test_the_slowest_second_is_found(timeline, rate):
     assert found == pytest.approx(rate)
 
 
+@settings(deadline=None)
 @given(
     st.lists(
         st.tuples(st.floats(0, 900), st.floats(0.1, 9)), min_size=2, max_size=30
