@@ -22,7 +22,7 @@ question work government number night point home water room mother area money st
 fact month lot right study book eye job word business issue side kind head house
 service friend father power hour game line end member law car city name president
 team minute idea kid body information back parent face others level office door
-health person art war history party result change morning reason research girl guy
+health person art war history party result change morning reason garden girl guy
 moment air teacher force education foot boy age policy music
 """
 _WORDS = _WORD_LIST.split()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Literal
@@ -10,6 +11,7 @@ from typing import Literal
 from probes.loop_lag import TICK_S
 from probes.record import Record
 from probes.redact import printable
+from probes.timeline import Figures
 from probes.types import Failure, Measurement
 
 _MAX_MODEL_CHARS = 200
@@ -18,32 +20,41 @@ _COMPLETE = (None, Failure.EMPTY, Failure.CONTENT_FILTER)
 
 def report(record: Record, error_text: str | None) -> Measurement:
     """Return all figures of one exchange; ``error_text`` is fit to be shown."""
-    answer = record.answer
-    figures = record.tokens.figures(answer.usage)
-    told = figures.token_source == "usage" or record.streamed
+    model = record.answer.model
     has_body = record.streamed is not None
-    return Measurement(
+    measurement = Measurement(
         outcome="ok" if record.failure is None else "error",
         error=record.failure,
         error_text=error_text,
         http_status=record.status,
-        retry_after_s=retry_after_s(record.headers, datetime.now(UTC))
-        if record.refusal
-        else None,
-        ttft_ms=_round(figures.ttft_ms),
-        ttfa_ms=_round(figures.ttfa_ms),
-        total_ms=_round(figures.last_token_ms) if record.failure in _COMPLETE else None,
+        retry_after_s=_asked_to_wait_s(record),
         end_ms=_round(record.end_ms),
         headers_ms=_round(record.headers_ms),
         dns_ms=_round(record.dns_ms),
         connect_ms=_round(record.connect_ms),
         tls_ms=_round(record.tls_ms),
-        output_tokens=figures.output_tokens if told else None,
-        reasoning_tokens=answer.usage.reasoning_tokens,
-        input_tokens=answer.input_tokens,
-        cached_input_tokens=answer.usage.cached_input_tokens,
-        cache_write_input_tokens=answer.usage.cache_write_input_tokens,
-        token_source=figures.token_source if told else None,
+        streamed=record.streamed,
+        finish_reason=record.answer.finish_reason,
+        model_reported=printable(model, _MAX_MODEL_CHARS) if model else None,
+        answer_chars=record.answer.chars if has_body else None,
+        bytes=record.bytes,
+        clock=_clock(record),
+        uncertainty_ms=_round(_uncertainty_ms(record)),
+        loop_lag_ms=_round(record.late_ms),
+    )
+    figures = record.tokens.figures(record.answer.usage)
+    return _with_counts(_with_timing(measurement, record, figures), record, figures)
+
+
+def _with_timing(
+    measurement: Measurement, record: Record, figures: Figures
+) -> Measurement:
+    is_complete = record.failure in _COMPLETE
+    return replace(
+        measurement,
+        ttft_ms=_round(figures.ttft_ms),
+        ttfa_ms=_round(figures.ttfa_ms),
+        total_ms=_round(figures.last_token_ms) if is_complete else None,
         tokens_per_second=_round(figures.tokens_per_second),
         gap_p50_ms=_round(figures.gaps.p50_ms),
         gap_p95_ms=_round(figures.gaps.p95_ms),
@@ -53,19 +64,33 @@ def report(record: Record, error_text: str | None) -> Measurement:
         slowest_1s_tokens_per_second=_round(figures.slowest_1s_tokens_per_second),
         rebuffer_s=_round(figures.rebuffer_s),
         buffered=figures.buffered,
-        streamed=record.streamed,
-        finish_reason=answer.finish_reason,
-        model_reported=printable(answer.model, _MAX_MODEL_CHARS)
-        if answer.model
-        else None,
-        answer_chars=answer.chars if has_body else None,
-        chunks=figures.chunks if has_body else None,
-        bytes=record.bytes,
-        clock=_clock(record),
-        uncertainty_ms=_round(_uncertainty_round(record)),
-        loop_lag_ms=_round(record.late_ms),
+        chunks=figures.chunks if record.streamed is not None else None,
         timeline=tuple((round(t, 3), round(n, 3)) for t, n in figures.timeline),
     )
+
+
+def _with_counts(
+    measurement: Measurement, record: Record, figures: Figures
+) -> Measurement:
+    usage = record.answer.usage
+    # One body is one chunk, which says nothing of how many tokens it was.
+    is_counted = figures.token_source == "usage" or record.streamed
+    return replace(
+        measurement,
+        output_tokens=figures.output_tokens if is_counted else None,
+        token_source=figures.token_source if is_counted else None,
+        reasoning_tokens=usage.reasoning_tokens,
+        input_tokens=record.answer.input_tokens,
+        cached_input_tokens=usage.cached_input_tokens,
+        cache_write_input_tokens=usage.cache_write_input_tokens,
+    )
+
+
+def _asked_to_wait_s(record: Record) -> float | None:
+    """Return how long a refusal asks to wait."""
+    if record.refusal is None:
+        return None
+    return retry_after_s(record.headers, datetime.now(UTC))
 
 
 def retry_after_s(headers: Mapping[str, str], now: datetime) -> float | None:
@@ -98,7 +123,7 @@ def _clock(record: Record) -> Literal["kernel", "user"] | None:
     return "kernel" if record.kernel_clock else "user"
 
 
-def _uncertainty_round(record: Record) -> float | None:
+def _uncertainty_ms(record: Record) -> float | None:
     """Return by how much the first or the last token's time may be wrong.
 
     Sending took a moment; several events may have come in one receive; and without

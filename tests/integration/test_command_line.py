@@ -50,7 +50,7 @@ ECHOING_STREAM: Tape = {
 async def run(*args: str) -> tuple[int, str, str]:
     environment = {**os.environ, "CANARY_KEY": KEY, "CANARY_HEADER": HEADER}
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-X", "dev", "-m", "probes", *args),
+        *(sys.executable, "-W", "error", "-m", "probes", *args),
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
         env=environment,
