@@ -223,8 +223,8 @@ def test_azure_begins_with_no_choices():
 )
 def test_responses_events(event, delta):
     assert read("openai-responses", event) == delta
-    name = event.pop("type")
-    assert read("openai-responses", event, name) == delta
+    name, unnamed = event["type"], {k: v for k, v in event.items() if k != "type"}
+    assert read("openai-responses", unnamed, name) == delta
 
 
 @pytest.mark.parametrize(

@@ -80,8 +80,8 @@ def read(protocol: str, payload, name: str = "") -> Delta:
 )
 def test_anthropic_events(event, delta):
     assert read("anthropic", event) == delta
-    name = event.pop("type")
-    assert read("anthropic", event, name) == delta
+    name, unnamed = event["type"], {k: v for k, v in event.items() if k != "type"}
+    assert read("anthropic", unnamed, name) == delta
 
 
 def test_a_whole_message():
