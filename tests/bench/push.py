@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import statistics
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from tests.bench.report import Row
 from tests.chromium import find, launched, sign_in
-from tests.pulse import record_figures, shown_of
-from tests.scripted import ScriptedServer
+from tests.pulse import Shown, record_figures, shown_of
+from tests.scripted import Answered, ScriptedServer
 from tests.stack import Stack, running
 from tests.waiting import wait_for
 
@@ -35,8 +36,13 @@ def delays_ms(stack: Stack, chromium: str) -> list[float]:
         before = len(server.answers)
         wait_for(lambda: len(server.answers) > before + ANSWERS, timeout_s=120)
         answers = server.answers[before + 1 : before + ANSWERS]
-        found = [(a, wait_for(lambda a=a: shown_of(a, figures()))) for a in answers]
-        return [(shown.at - answer.last_byte_at) * 1000 for answer, shown in found]
+        return [delay_ms(answer, figures) for answer in answers]
+
+
+def delay_ms(answer: Answered, figures: Callable[[], list[Shown]]) -> float:
+    shown = wait_for(lambda: shown_of(answer, figures()))
+    assert shown
+    return (shown.at - answer.last_byte_at) * 1000
 
 
 def run() -> list[Row]:
