@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,6 +12,7 @@ from probes.redact import MAX_ERROR_CHARS, printable, scrub
 from probes.types import Message, Secret, Target
 
 KEY = "canary-3f9a1c77e2"
+LONG_PROMPT = "".join(random.Random(1).choices("abcdefghijkl mnopq", k=1_000_000))
 PROMPT = "Tell me at length about the lighthouse keepers of the northern isles."
 
 
@@ -108,10 +111,11 @@ def test_a_short_secret_is_one_too(secret, shown):
     assert scrub(f"x {secret} y", [secret], []) == shown
 
 
-def test_a_long_prompt_costs_little():
-    prompt = "".join(chr(97 + i * i % 26) for i in range(1_000_000))
-    shown = scrub("x" * 5000 + prompt[:3000], [], [prompt])
-    assert prompt[:50] not in shown
+@given(st.integers(0, 900_000), st.integers(23, 200))
+@settings(deadline=None, max_examples=20)
+def test_any_part_of_a_long_prompt_is_found(start, length):
+    part = LONG_PROMPT[start : start + length]
+    assert scrub(f"cannot do <{part}>", [], [LONG_PROMPT]) == "cannot do <[…]>"
 
 
 def test_secrets_do_not_show_themselves():

@@ -43,3 +43,15 @@ def test_other_bytes_are_refused(packed):
 def test_any_bytes_give_points_or_a_value_error(packed):
     with contextlib.suppress(ValueError):
         codec.decode(b"\x01" + packed)
+
+
+@pytest.mark.parametrize("count", [700, 5_000, 40_000])
+def test_a_long_timeline_is_thinned_until_it_fits(count):
+    timeline = [(200.0 + 20 * i, 1.0) for i in range(count)]
+    packed = codec.encode(timeline)
+    assert len(packed) <= codec.MAX_BYTES
+    found = codec.decode(packed)
+    assert found[0] == (200, 1)
+    assert found[-1][0] == timeline[-1][0]
+    assert sum(tokens for _, tokens in found) == pytest.approx(count)
+    assert len(found) > 200
