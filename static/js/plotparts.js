@@ -19,7 +19,7 @@ export function top(...values) {
 export function failures(xs, colours, size, text) {
   return {
     x: xs,
-    y: xs.map(() => 0.03),
+    y: xs.map(() => 0.06),
     yaxis: "y2",
     type: "scatter",
     mode: "markers",

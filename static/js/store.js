@@ -37,7 +37,7 @@ export class Store {
     this.loaded = false;
   }
 
-  /** Take a snapshot; the ids of all tiles, for all may have changed. */
+  /** Take a snapshot: what is not in it is gone. */
   snapshot(payload) {
     const before = this.tiles;
     this.tiles = new Map(
@@ -45,7 +45,6 @@ export class Store {
     );
     this.loaded = true;
     for (const frame of this.waiting.splice(0)) this.frame(frame);
-    return [...new Set([...before.keys(), ...this.tiles.keys()])];
   }
 
   /** Take a frame; the ids that changed, and whether it spoke of unknown monitors. */

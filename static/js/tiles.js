@@ -1,23 +1,13 @@
 // The tiles of a board: one element a monitor, changed where its figures did.
 
 import { drawSpark, purge } from "./charts.js";
-import { setAttribute, setText } from "./dom.js";
-import { FIGURES, breaks, limit, parts, span } from "./format.js";
-import { STATES, ageMs, compare, isOld, shown } from "./states.js";
+import { compare } from "./states.js";
+import { age, fill } from "./tile.js";
 
-const SPARKS_PER_FRAME = 8;
+const SPARKS_PER_FRAME = 4;
 
-function showFigure(element, name, value, bound) {
-  const [number, unit] = parts(name, value);
-  setText(element.querySelector("[data-value]"), number);
-  setText(element.querySelector("[data-unit]"), unit);
-  setText(element.querySelector("[data-name]"), FIGURES[name].name);
-  const told = `${FIGURES[name].about}, of the last probe${bound == null ? "" : `; limit ${limit(name, bound)}`}`;
-  setAttribute(element, "title", told);
-  setAttribute(element, "data-figure", name);
-  element.toggleAttribute("data-breaks", breaks(name, value, bound));
-}
-
+/** Changes are gathered and shown with the next frame; sparklines are drawn where they
+ * are in sight, a few a frame. */
 export class Board {
   #views = new Map();
   #dirty = new Set();
@@ -59,6 +49,11 @@ export class Board {
     this.#schedule();
   }
 
+  /** All may have changed, and some may be gone. */
+  touchAll() {
+    this.touch([...this.#views.keys(), ...this.store.tiles.keys()]);
+  }
+
   /** Draw every sparkline anew: another size, or other colours. */
   redraw() {
     for (const id of this.#inSight) this.#sparks.add(id);
@@ -84,7 +79,8 @@ export class Board {
     for (const id of [...this.#sparks].slice(0, SPARKS_PER_FRAME)) {
       this.#sparks.delete(id);
       const view = this.#views.get(id);
-      if (view && !view.hidden) drawSpark(view.querySelector("[data-spark]"), this.store.tiles.get(id));
+      const tile = this.store.tiles.get(id);
+      if (view && tile && !view.hidden) drawSpark(view.querySelector("[data-spark]"), tile);
     }
     if (this.#sparks.size) this.#schedule();
   }
@@ -97,7 +93,7 @@ export class Board {
     const view = known ?? this.#add(tile);
     const before = view.dataset.told;
     fill(view, tile, this.failures);
-    this.#age(view, tile, this.now());
+    age(view, tile, this.now());
     return !known || before !== view.dataset.told;
   }
 
@@ -130,45 +126,12 @@ export class Board {
     const now = this.now();
     for (const [id, view] of this.#views) {
       const tile = this.store.tiles.get(id);
-      if (tile) this.#age(view, tile, now);
+      if (tile) age(view, tile, now);
     }
-  }
-
-  #age(view, tile, now) {
-    const age = ageMs(tile, now);
-    const state = shown(tile, now);
-    setText(view.querySelector("[data-age]"), age == null ? "no sample yet" : `${span(age)} ago`);
-    view.toggleAttribute("data-old", isOld(tile, now));
-    if (view.dataset.state === state && view.dataset.told) return;
-    view.dataset.state = state;
-    setText(view.querySelector(".shape"), STATES[state].shape);
-    setText(view.querySelector(".word"), STATES[state].word);
   }
 
   /** Each monitor's element and tile, in the order they are shown. */
   entries() {
     return [...this.list.children].map((view) => [view, this.store.tiles.get(Number(view.dataset.monitor))]);
-  }
-}
-
-function fill(view, tile, failures) {
-  const { latest, leading } = tile;
-  view.dataset.told = tile.state.state;
-  setAttribute(view, "data-colour", String(tile.colour));
-  setAttribute(view.querySelector("[data-url]"), "href", tile.url);
-  setText(view.querySelector("[data-endpoint]"), tile.endpoint);
-  setText(view.querySelector("[data-scenario]"), tile.scenario);
-  setText(view.querySelector("[data-limit]"), limit(leading, tile.limits[leading]));
-  const others = Object.keys(FIGURES).filter((name) => name !== leading);
-  view.querySelectorAll("[data-other]").forEach((element, i) => {
-    showFigure(element, others[i], latest?.[others[i]], tile.limits[others[i]]);
-  });
-  const lead = view.querySelector("[data-lead]");
-  showFigure(lead, leading, latest?.ok === false ? null : latest?.[leading], tile.limits[leading]);
-  const error = latest?.error ? (failures[latest.error] ?? latest.error) : null;
-  lead.toggleAttribute("data-error", error != null);
-  if (error) {
-    setText(lead.querySelector("[data-value]"), error);
-    setText(lead.querySelector("[data-name]"), "");
   }
 }

@@ -19,7 +19,10 @@ const store = new Store();
 const live = new Live({
   url: snapshot,
   version: Number(version),
-  onData: (payload) => board.touch(store.snapshot(payload)),
+  onData: (payload) => {
+    store.snapshot(payload);
+    board.touchAll();
+  },
   onFrame: (frame) => {
     const { changed, unknown } = store.frame(frame);
     board.touch(changed);

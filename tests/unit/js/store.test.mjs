@@ -82,9 +82,9 @@ test("news of a monitor that is not known asks for a snapshot", () => {
   assert.deepEqual(store.frame(frame([sample(2, 100)])), { changed: [], unknown: true });
 });
 
-test("a monitor that was deleted leaves with the next snapshot and is told of", () => {
+test("a monitor that was deleted leaves with the next snapshot", () => {
   const store = loaded(tile(1), tile(2));
-  assert.deepEqual(store.snapshot({ tiles: [tile(2)] }).sort(), [1, 2]);
+  store.snapshot({ tiles: [tile(2)] });
   assert.deepEqual([...store.tiles.keys()], [2]);
 });
 
