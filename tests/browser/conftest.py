@@ -132,8 +132,10 @@ def open_page(
         contexts.append(context)
         client = Client()
         client.force_login(get_user_model().objects.get(username="demo"))
-        cookie = {"name": "sessionid", "value": client.cookies["sessionid"].value}
-        context.add_cookies([{**cookie, "url": server.url}])  # type: ignore[list-item]
+        session = client.cookies["sessionid"].value
+        context.add_cookies(
+            [{"name": "sessionid", "value": session, "url": server.url}]
+        )
         page = context.new_page()
         page.on("pageerror", lambda error: found.append(str(error)))
         page.on(

@@ -14,7 +14,7 @@ from collectors.models import Gap, Monitor, Sample, Scenario
 from dashboard import live
 from tests.factories import make_endpoint, make_monitor, make_objective, make_scenario
 
-STATES = ("stable", "failing", "stable", "degrading", "stable", "no_data")
+STATES = ("failing", "stable", "stable", "degrading", "stable", "no_data")
 
 
 def make_watched(
@@ -24,15 +24,19 @@ def make_watched(
     samples: int = 60,
     interval_s: int = 10,
     age_s: float = 0,
+    first: int = 0,
 ) -> list[Monitor]:
-    """``n`` monitors with ``samples`` samples up to ``age_s`` ago."""
+    """``n`` monitors with ``samples`` samples up to ``age_s`` ago.
+
+    ``first`` is the number of the first, where there are others already.
+    """
     now = timezone.now() - timedelta(seconds=age_s)
     partitions.ensure(now - timedelta(seconds=samples * interval_s), days_ahead=2)
     scenarios = [_scenario(*named) for named in SCENARIOS]
     found = []
-    for i in range(n):
+    for i in range(first, first + n):
         monitor = make_monitor(
-            endpoint=make_endpoint(name=f"{NAMES[i % len(NAMES)]} {i // len(NAMES)}"),
+            endpoint=make_endpoint(name=name(i)),
             scenario=scenarios[i % len(scenarios)],
             interval_s=interval_s,
         )
@@ -41,13 +45,32 @@ def make_watched(
         MonitorState.objects.create(monitor=monitor, state=word, since=since)
         Sample.objects.bulk_create(
             make_row(monitor, now - timedelta(seconds=k * interval_s), word=word)
-            for k in range(samples)
+            for k in range(2 if word == "no_data" else samples)
         )
         found.append(monitor)
     return found
 
 
-NAMES = ("vLLM A100", "Mistral via gateway", "llama.cpp desk", "Azure EU", "TGI")
+NAMES = (
+    "vLLM A100",
+    "Mistral via gateway",
+    "llama.cpp desk",
+    "Azure EU",
+    "TGI staging",
+    "vLLM H100",
+    "Bedrock Frankfurt",
+    "SGLang lab",
+    "Ollama office",
+    "Gemini via proxy",
+)
+
+
+def name(i: int) -> str:
+    """The ``i``-th endpoint's name."""
+    turn = i // len(NAMES)
+    return NAMES[i % len(NAMES)] + (f" {turn + 1}" if turn else "")
+
+
 SCENARIOS = (
     ("Chat", Scenario.Kind.CHAT, Scenario.Figure.TTFT_MS),
     ("Document summary", Scenario.Kind.SUMMARY, Scenario.Figure.TOTAL_MS),
@@ -86,7 +109,7 @@ def make_row(
     return Sample(
         monitor=monitor,
         due_at=due_at,
-        **{**facts, **values, **overrides},  # type: ignore[arg-type]
+        **{**facts, **values, **overrides},
     )
 
 

@@ -148,5 +148,5 @@ def test_tiles_are_filtered_by_keyboard_and_the_address_keeps_it(open_page):
     expect(shown).to_have_count(6)
     page.get_by_label("Scenario").select_option("Chat")
     expect(shown).to_have_count(2)
-    page.get_by_role("radio", name="failing").check(force=True)
+    page.get_by_role("radio", name="stable").check(force=True)
     expect(page.get_by_text("No monitor matches this filter.")).to_be_visible()

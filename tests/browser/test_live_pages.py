@@ -28,7 +28,7 @@ def test_a_new_sample_shows_without_a_reload(open_page):
 
 
 def test_a_sparkline_moves_with_a_new_sample(open_page):
-    monitor = make_watched()[0]
+    monitor = make_watched(state="stable")[0]
     page = open_page()
     line = tile(page, monitor).locator(".spark .scatterlayer path.js-line")
     expect(line).to_have_count(1)
@@ -49,6 +49,22 @@ def test_a_failing_monitor_moves_to_the_front_and_others_stay(open_page):
     assert names.all_text_contents() == [before[-1], *before[:-1]]
     expect(tile(page, last).locator(".word")).to_have_text("failing")
     expect(page).to_have_title(re.compile(r"^\(1 failing\)"))
+
+
+def test_monitors_come_and_go_without_a_reload(open_page):
+    gone, stays = make_watched(2, state="stable")
+    page = open_page()
+    expect(page.locator("[data-tile]")).to_have_count(2)
+    expect(page.locator("#link")).to_have_text("live")
+    gone.delete()
+    new = make_watched(1, state="failing", first=2)[0]
+    announce(new)
+    expect(tile(page, gone)).to_have_count(0)
+    expect(tile(page, new).locator(".spark .main-svg").first).to_be_visible()
+    expect(page.locator("[data-tile]").first).to_have_attribute(
+        "data-monitor", str(new.pk)
+    )
+    expect(tile(page, stays)).to_have_count(1)
 
 
 def test_an_error_is_named_in_words(open_page):
