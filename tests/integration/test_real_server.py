@@ -40,7 +40,7 @@ def installed() -> Path:
     if not folder.exists():
         unfinished = folder.with_name(f"unfinished-{os.getpid()}")
         pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps"]
-        command = [*pip, "--target", unfinished, *WHEELS]
+        command = [*pip, "--target", str(unfinished), *WHEELS]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             pytest.skip(f"the wheels are not to be had: {done.stderr[-300:]}")
