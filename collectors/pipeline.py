@@ -159,7 +159,13 @@ def run_trial(trial_id: int) -> None:
     prompt = to_prompt(trial.scenario, nonce=f"trial-{trial_id}")
     timeouts = to_timeouts(trial.scenario)
     connection.close()
-    _finish_trial(trial_id, to_json(shared_engine().run(target, prompt, timeouts)))
+    try:
+        measurement = shared_engine().run(target, prompt, timeouts)
+    except Exception:
+        log.exception("trial %s: the prober failed", trial_id)
+        failed = "TokenPulse itself failed to run this test; the worker's log says why."
+        return _finish_trial(trial_id, {"outcome": "error", "error_text": failed})
+    _finish_trial(trial_id, to_json(measurement))
 
 
 def to_json(measurement: Measurement) -> dict[str, Any]:

@@ -64,11 +64,6 @@ class TargetForm(Described, forms.ModelForm):  # type: ignore[type-arg]
     )
     stored: EndpointFields | None = None
 
-    def _get_validation_exclusions(self) -> set[str]:
-        # The model's rule wants a dot in every host; `http://vllm:8000` has none.
-        found = super()._get_validation_exclusions()  # type: ignore[misc]  # no stub
-        return {*found, "base_url"}
-
     def clean_base_url(self) -> str:
         url: str = self.cleaned_data["base_url"].strip().rstrip("/")
         try:

@@ -39,7 +39,7 @@ class Migration(migrations.Migration):
                         max_length=20,
                     ),
                 ),
-                ("base_url", models.URLField(max_length=300)),
+                ("base_url", models.CharField(max_length=300)),
                 ("model", models.CharField(max_length=200)),
                 (
                     "key_variable",
@@ -421,7 +421,7 @@ class Migration(migrations.Migration):
                         max_length=20,
                     ),
                 ),
-                ("base_url", models.URLField(max_length=300)),
+                ("base_url", models.CharField(max_length=300)),
                 ("model", models.CharField(max_length=200)),
                 (
                     "key_variable",

@@ -14,7 +14,8 @@ class EndpointFields(models.Model):
     protocol = models.CharField(
         max_length=20, default="openai", help_text="a key of probes.protocols.PROTOCOLS"
     )
-    base_url = models.URLField(max_length=300)
+    # Not a URLField: that refuses hosts without a dot, such as `http://vllm:8000`.
+    base_url = models.CharField(max_length=300)
     model = models.CharField(max_length=200)
     key_variable = models.CharField(
         max_length=100,

@@ -156,6 +156,23 @@ def test_a_trial_measures_once_and_keeps_its_figures(server):
     assert not Sample.objects.exists()
 
 
+def test_a_trial_that_fails_by_our_own_fault_says_so(server, monkeypatch):
+    def broken(self, *args, **options):
+        raise RuntimeError("our fault")
+
+    monkeypatch.setattr(Engine, "run", broken)
+    trial = Trial.objects.create(
+        base_url=server.base_url,
+        model="m",
+        scenario=make_scenario(),
+        created_by=get_user_model().objects.create_user("alice"),
+    )
+    tasks.run_trial(trial.pk)
+    trial.refresh_from_db()
+    assert trial.finished_at
+    assert "TokenPulse itself failed" in trial.result["error_text"]
+
+
 def test_a_tick_queues_ids_and_times_alone(settings):
     endpoint = make_endpoint(key_encrypted=keys.encrypt(CANARY))
     monitor = make_monitor(endpoint=endpoint, next_due_at=timezone.now())
