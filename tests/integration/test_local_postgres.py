@@ -10,7 +10,10 @@ import stat
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import psutil
 import psycopg
@@ -28,13 +31,37 @@ AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root can lend accou
 ROOT = Path(dashboard.__file__).parents[1]
 
 
-@pytest.fixture
-def folder():
+@contextmanager
+def open_folder() -> Iterator[Path]:
     """A data folder that other accounts can enter, as a checkout in /srv would be."""
     path = Path(tempfile.mkdtemp(prefix="tokenpulse-test-"))
     path.chmod(0o755)
     yield path
     shutil.rmtree(path)
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    with open_folder() as path:
+        yield path
+
+
+class Running(NamedTuple):
+    """Both servers, for the tests that leave them as they are."""
+
+    folder: Path
+    database: service.Service
+    broker: service.Service
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Running]:
+    with (
+        open_folder() as folder,
+        postgres.start(folder, durable=False) as database,
+        valkey.start(folder) as broker,
+    ):
+        yield Running(folder, database, broker)
 
 
 @pytest.fixture
@@ -55,12 +82,41 @@ def ask(url: str, question: str) -> object:
     return row[0]
 
 
-def test_it_is_postgresql_18_in_utf8_and_utc(folder):
-    with postgres.start(folder, durable=False) as server:
-        assert str(ask(server.url, "SHOW server_version")).startswith("18.")
-        assert ask(server.url, "SHOW server_encoding") == "UTF8"
-        assert ask(server.url, "SHOW timezone") == "UTC"
-        assert ask(server.url, "SELECT upper('été')") == "ÉTÉ"
+def test_it_is_postgresql_18_in_utf8_and_utc(running):
+    url = running.database.url
+    assert str(ask(url, "SHOW server_version")).startswith("18.")
+    assert ask(url, "SHOW server_encoding") == "UTF8"
+    assert ask(url, "SHOW timezone") == "UTC"
+    assert ask(url, "SELECT upper('été')") == "ÉTÉ"
+
+
+def test_it_lets_nobody_in_without_the_password(running):
+    url = running.database.url
+    wrong = url.replace(url.split(":")[2].split("@")[0], password())
+    with pytest.raises(psycopg.OperationalError, match="password authentication"):
+        ask(wrong, "SELECT 1")
+
+
+def test_it_listens_on_this_machine_alone(running):
+    process = psutil.Process(running.database.process.pid)
+    listening = {
+        c.laddr
+        for c in process.net_connections(kind="all")
+        if c.status == psutil.CONN_LISTEN or c.family.name == "AF_UNIX"
+    }
+    assert listening == {(ports.LOOPBACK, running.database.port)}
+
+
+def test_the_password_is_no_argument_of_any_process(running):
+    secrets = running.folder / "secrets"
+    for name, server in (("postgres", running.database), ("valkey", running.broker)):
+        arguments = " ".join(psutil.Process(server.process.pid).cmdline())
+        assert (secrets / f"{name}_password").read_text() not in arguments
+
+
+def test_the_note_of_a_running_server_stays(running):
+    note = postgres.prepare(running.folder).folder / "postmaster.pid"
+    assert note.read_text().splitlines()[0] == str(running.database.process.pid)
 
 
 def test_it_keeps_its_data_and_its_password(folder):
@@ -72,35 +128,6 @@ def test_it_keeps_its_data_and_its_password(folder):
         assert server.url.partition("@")[0] == first
         assert ask(server.url, "SELECT value FROM kept") == 42
         assert ask(server.url, "SHOW fsync") == "on"
-
-
-def test_it_lets_nobody_in_without_the_password(folder):
-    with postgres.start(folder, durable=False) as server:
-        wrong = server.url.replace(server.url.split(":")[2].split("@")[0], password())
-        with pytest.raises(psycopg.OperationalError, match="password authentication"):
-            ask(wrong, "SELECT 1")
-
-
-def test_it_listens_on_this_machine_alone(folder):
-    with postgres.start(folder, durable=False) as server:
-        process = psutil.Process(server.process.pid)
-        listening = {
-            c.laddr
-            for c in process.net_connections(kind="all")
-            if c.status == psutil.CONN_LISTEN or c.family.name == "AF_UNIX"
-        }
-        assert listening == {(ports.LOOPBACK, server.port)}
-
-
-def test_the_password_is_no_argument_of_any_process(folder):
-    with postgres.start(folder) as database, valkey.start(folder) as broker:
-        words = [(folder / "secrets" / f"{n}_password").read_text() for n in NAMES]
-        for running in (database, broker):
-            arguments = " ".join(psutil.Process(running.process.pid).cmdline())
-            assert not [word for word in words if word in arguments]
-
-
-NAMES = ("postgres", "valkey")
 
 
 def test_it_recovers_from_being_killed(folder):
@@ -128,12 +155,6 @@ def test_a_process_id_that_somebody_else_has_now_is_no_obstacle(folder):
         with postgres.start(folder) as again:
             assert ask(again.url, "SELECT 1") == 1
         stranger.kill()
-
-
-def test_the_note_of_a_running_server_stays(folder):
-    with postgres.start(folder) as server:
-        note = postgres.prepare(folder).folder / "postmaster.pid"
-        assert note.read_text().splitlines()[0] == str(server.process.pid)
 
 
 def test_half_a_cluster_is_not_taken_for_a_whole_one(folder):
