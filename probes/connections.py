@@ -48,9 +48,8 @@ class _Body(httpx.AsyncByteStream):
     def __init__(self, chunks: Any) -> None:
         self._chunks = chunks
 
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for chunk in self._chunks:
-            yield chunk
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return aiter(self._chunks)
 
     async def aclose(self) -> None:
         await self._chunks.aclose()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from enum import Enum, auto
+from enum import IntEnum, auto
 from types import TracebackType
 from typing import Self
 
@@ -18,7 +18,7 @@ REFUSAL_WAIT_S = 2.0
 _LATE_S = 0.02
 
 
-class Stage(Enum):
+class Stage(IntEnum):  # of numbers: each token looks one up, and they hash fast
     """What is being waited for."""
 
     CONNECT = auto()

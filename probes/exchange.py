@@ -84,7 +84,7 @@ class Exchange:
             self._record.headers = response.headers
             self._record.headers_ms = self._stopwatch.arrival().at_ms
             if response.is_success:
-                body = response.aiter_bytes()
+                body = _body(response)
                 await self._read_answer(response.headers, body)
                 if drain:
                     await _drain(body)
@@ -190,6 +190,14 @@ class Exchange:
         if not self._stopwatch.peer_hung_up:
             return Failure.PROTOCOL
         return Failure.TRUNCATED if self._record.status else Failure.CONNECTION
+
+
+def _body(response: httpx.Response) -> AsyncIterator[bytes]:
+    """Return the bytes of the body, without httpx's layers where those do nothing."""
+    if "content-encoding" in response.headers:
+        return response.aiter_bytes()
+    assert isinstance(response.stream, httpx.AsyncByteStream)
+    return aiter(response.stream)
 
 
 async def _drain(body: AsyncIterator[bytes]) -> None:

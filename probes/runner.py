@@ -55,9 +55,11 @@ async def measure(
         if refused is None or attempts == MAX_ATTEMPTS:
             break
         target = replace(target, quirks=_with(target.quirks, refused))
-    text = scrub(record.failure_text, _secrets(target), _contents(prompt))
+    text = None
+    if record.failure:
+        text = scrub(record.failure_text, _secrets(target), _contents(prompt))
     return replace(
-        report(record, text if record.failure else None),
+        report(record, text),
         attempts=attempts,
         quirks=target.quirks | record.answer.quirks,
     )

@@ -105,8 +105,10 @@ def read(name: str, payload: Json) -> Delta:
 
 def _error(name: str, payload: Json, choice: Json) -> ServerError | None:
     """Return an error told at any of the places where one has been seen."""
-    places = (payload, as_object(payload.get("x_groq")), choice)
-    return next(filter(None, (error_in_event(name, place) for place in places)), None)
+    for place in (payload, as_object(payload.get("x_groq")), choice):
+        if error := error_in_event(name, place):
+            return error
+    return None
 
 
 def _content(content: object) -> str:
