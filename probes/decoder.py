@@ -16,6 +16,7 @@ from probes.wire import ByteBudget, Event, ProtocolError
 
 Framing = Literal["sse", "ndjson"]
 
+_EVENT_STREAM = "text/event-stream"
 _SPACE = b" \t\r\n\xef\xbb\xbf"
 
 
@@ -61,7 +62,7 @@ class AnswerDecoder:
             events = self._count(self._decoder.feed(bytes(self._head)))
         if self._decoder is not None:
             events += self._count(self._decoder.flush())
-        if self.streamed and not self._events and not self._declares_stream():
+        if self.streamed and not self._events and self._media_type != _EVENT_STREAM:
             raise ProtocolError("the answer is neither an event stream nor JSON")
         return events
 
@@ -70,9 +71,6 @@ class AnswerDecoder:
         if self._framing == "ndjson" and self._media_type == "application/json":
             self.streamed = self._events > 1
         return events
-
-    def _declares_stream(self) -> bool:
-        return self._media_type in ("text/event-stream", "application/x-ndjson")
 
     def _choose(self, chunk: bytes) -> Decoder | None:
         """Return the decoder that fits, None while there is too little to tell."""

@@ -239,3 +239,21 @@ def test_objects_are_parsed_one_by_one_or_as_a_list():
 def test_what_is_no_object_is_refused(text):
     with pytest.raises(ProtocolError):
         parse_objects(text)
+
+
+def test_events_of_lines_and_bodies_have_no_name():
+    assert decode(NdjsonDecoder(), b"{}\n") == [Event("", "{}")]
+    assert decode(BodyDecoder(), b"{}") == [Event("", "{}")]
+
+
+def test_lines_are_told_from_a_body_by_the_first_of_them():
+    decoder = AnswerDecoder("ndjson", JSON)
+    assert len(decoder.feed(b'{"a": "\xff"}\n{"b": 1}\n{"c":')) == 2
+    assert decoder.streamed is True
+
+
+def test_an_empty_stream_of_lines_is_no_protocol_error():
+    decoder = AnswerDecoder("ndjson", NDJSON)
+    assert decode(decoder, b"{") == [Event("", "{")]
+    with pytest.raises(ProtocolError, match=r"^the answer is not JSON$"):
+        decode(AnswerDecoder("ndjson", NDJSON), b"data: {}\n\n")

@@ -121,31 +121,58 @@ def record(*deltas: Delta, streamed: bool | None = True, **fields) -> Record:
     return found
 
 
+FILTERED = Delta(finish=FinishReason.CONTENT_FILTER)
+STOPPED = Delta(finish=FinishReason.STOP)
+ENDED = Delta(ended=True)
+
+
 @pytest.mark.parametrize(
-    ("found", "failure"),
+    ("deltas", "failure", "words"),
     [
-        (record(WORD, Delta(finish=FinishReason.STOP)), None),
-        (record(WORD, Delta(ended=True)), None),
-        (record(WORD), Failure.TRUNCATED),
-        (record(), Failure.TRUNCATED),
-        (record(Delta(ended=True)), Failure.EMPTY),
-        (record(Delta(reasoning="hm"), Delta(ended=True)), Failure.EMPTY),
-        (record(Delta(tool_call="f"), Delta(ended=True)), None),
+        ([WORD, STOPPED], None, ""),
+        ([WORD, ENDED], None, ""),
+        ([Delta(tool_call="f"), ENDED], None, ""),
+        ([WORD], Failure.TRUNCATED, "the answer ended without a finish reason"),
+        ([], Failure.TRUNCATED, "the answer ended without a finish reason"),
+        ([ENDED], Failure.EMPTY, "the answer has no token"),
+        ([STOPPED], Failure.EMPTY, "the answer has no token"),
         (
-            record(WORD, Delta(finish=FinishReason.CONTENT_FILTER)),
-            Failure.CONTENT_FILTER,
+            [Delta(reasoning="hm"), ENDED],
+            Failure.EMPTY,
+            "the answer has only reasoning",
         ),
-        (record(Delta(finish=FinishReason.CONTENT_FILTER)), Failure.CONTENT_FILTER),
-        (record(WORD, Delta(finish=FinishReason.ERROR)), Failure.STREAM_ERROR),
-        (record(WORD, streamed=False), None),
-        (record(streamed=False), Failure.PROTOCOL),
-        (record(Delta(finish=FinishReason.STOP), streamed=False), Failure.EMPTY),
+        (
+            [WORD, FILTERED],
+            Failure.CONTENT_FILTER,
+            "the content filter ended the answer",
+        ),
+        ([FILTERED], Failure.CONTENT_FILTER, "the content filter ended the answer"),
+        (
+            [WORD, Delta(finish=FinishReason.ERROR)],
+            Failure.STREAM_ERROR,
+            "the server ended the answer as failed",
+        ),
     ],
 )
-def test_an_answer_that_came_to_its_end_is_judged(found, failure):
+def test_an_answer_that_came_to_its_end_is_judged(deltas, failure, words):
+    found = record(*deltas)
     found.judge()
-    assert found.failure is failure
-    assert bool(found.failure_text) is (failure is not None)
+    assert (found.failure, found.failure_text) == (failure, words)
+
+
+@pytest.mark.parametrize(
+    ("deltas", "failure", "words"),
+    [
+        ([WORD], None, ""),
+        ([], Failure.PROTOCOL, "the JSON is not an answer"),
+        ([STOPPED], Failure.EMPTY, "the answer has no token"),
+        ([ENDED], Failure.EMPTY, "the answer has no token"),
+    ],
+)
+def test_one_body_need_not_say_why_it_ends(deltas, failure, words):
+    found = record(*deltas, streamed=False)
+    found.judge()
+    assert (found.failure, found.failure_text) == (failure, words)
 
 
 def test_the_first_failure_stays():
@@ -154,6 +181,12 @@ def test_the_first_failure_stays():
     found.fail(Failure.TLS, "second")
     found.judge()
     assert (found.failure, found.failure_text) == (Failure.DNS, "first")
+
+
+def test_what_happens_to_an_answer_on_its_way_does():
+    found = record(WORD)
+    found.fail_unless_complete(Failure.TRUNCATED, "gone")
+    assert (found.failure, found.failure_text) == (Failure.TRUNCATED, "gone")
 
 
 def test_what_happens_to_a_complete_answer_does_not_matter():

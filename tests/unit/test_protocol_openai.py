@@ -265,3 +265,39 @@ def test_a_whole_response():
     assert (found.answer, found.tool_call, found.model) == ("ab", "f{}", "m")
     assert found.finish is FinishReason.STOP and not found.ended
     assert found.usage == Usage(input_tokens=2, output_tokens=3)
+
+
+def test_all_parts_and_all_calls_of_a_chunk_count():
+    calls = [{"function": {"name": "f"}}, {"custom": {"name": "g"}}]
+    delta = {"function_call": {"name": "e"}, "tool_calls": calls}
+    assert read("openai", chunk(delta)).tool_call == "efg"
+    thinking = [{"type": "thinking", "thinking": text} for text in ("a", "b")]
+    delta = {"content": thinking, "reasoning_details": [{"text": "c"}]}
+    assert read("openai", chunk(delta)).reasoning == "cab"
+    assert read("openai", chunk({"reasoning": "a"})).reasoning == "a"
+
+
+@pytest.mark.parametrize(
+    ("response", "finish"),
+    [
+        ({"status": "cancelled"}, FinishReason.ERROR),
+        ({"status": "completed"}, FinishReason.STOP),
+        (
+            {
+                "status": "incomplete",
+                "incomplete_details": {"reason": "content_filter"},
+            },
+            FinishReason.CONTENT_FILTER,
+        ),
+        ({"status": None, "incomplete_details": None}, FinishReason.STOP),
+    ],
+)
+def test_a_whole_response_says_how_it_ended(response, finish):
+    found = read("openai-responses", {"object": "response", **response})
+    assert found.finish is finish
+
+
+def test_only_a_call_is_a_tool():
+    item = {"type": "message", "name": "somebody"}
+    event = {"type": "response.output_item.added", "item": item}
+    assert read("openai-responses", event) == Delta()

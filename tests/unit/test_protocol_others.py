@@ -231,3 +231,54 @@ def test_gemini_usage(usage, expected):
 )
 def test_ollama_lines(payload, delta):
     assert read("ollama", payload) == delta
+
+
+@pytest.mark.parametrize("protocol", ["anthropic", "gemini", "ollama"])
+def test_an_error_is_told_by_the_event_or_by_its_name(protocol):
+    error = read(protocol, {"error": {"message": "gone", "code": 500}}).error
+    assert error is not None and (error.message, error.names) == ("gone", ("500",))
+    error = PROTOCOLS[protocol].read("error", {"message": "gone"}).error
+    assert error is not None and error.message == "gone"
+    assert read(protocol, {"error": None}).error is None
+
+
+def test_an_anthropic_error_may_have_no_more_than_its_type():
+    error = read("anthropic", {"type": "error", "message": "gone"}).error
+    assert error is not None and error.message == "gone"
+
+
+def test_anthropic_reasoning_may_be_called_so():
+    details = {"output_tokens_details": {"reasoning_tokens": 5}}
+    found = read("anthropic", {"type": "message_delta", "usage": details})
+    assert found.usage == Usage(reasoning_tokens=5)
+
+
+def test_all_parts_and_all_calls_count():
+    thoughts = [{"text": text, "thought": True} for text in ("a", "b")]
+    assert read("gemini", gemini(*thoughts)).reasoning == "ab"
+    calls = [{"functionCall": {"name": name}} for name in ("f", "g")]
+    assert read("gemini", gemini(*calls)).tool_call == "fg"
+    calls = [{"function": {"name": name}} for name in ("f", "g")]
+    assert read("ollama", {"message": {"tool_calls": calls}}).tool_call == "fg"
+
+
+@pytest.mark.parametrize(
+    ("usage", "output"),
+    [
+        ({"thoughtsTokenCount": 5, "totalTokenCount": 1}, 5),
+        ({"thoughtsTokenCount": 5, "totalTokenCount": 0}, 0),
+        (
+            {
+                "promptTokenCount": 3,
+                "toolUsePromptTokenCount": 2,
+                "candidatesTokenCount": 9,
+                "thoughtsTokenCount": 5,
+                "totalTokenCount": 14,
+            },
+            9,
+        ),
+    ],
+)
+def test_gemini_thoughts_are_within_the_output_where_the_total_says_so(usage, output):
+    found = read("gemini", {"usageMetadata": usage}).usage
+    assert found is not None and (found.output_tokens or 0) == output

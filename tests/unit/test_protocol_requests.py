@@ -238,3 +238,20 @@ def test_a_url_keeps_its_own_query():
         endpoint_url("http://h/a/?b=c", "/d", {"e": "f g"}) == "http://h/a/d?b=c&e=f+g"
     )
     assert endpoint_url("http://h", "/d", {}) == "http://h/d"
+
+
+def test_several_system_prompts_are_one():
+    system = Message(role="system", content="Be kind.")
+    prompt = Prompt(messages=(system, *PROMPT.messages), max_tokens=5)
+    body = PROTOCOLS["anthropic"].build(target("anthropic"), prompt).body
+    assert body["system"] == "Be kind.\n\nBe brief."
+
+
+@pytest.mark.parametrize("protocol", ["openai-responses", "anthropic", "gemini"])
+def test_a_temperature_can_be_done_without(protocol):
+    assert built(protocol).droppable == ("temperature",)
+
+
+def test_ollama_takes_its_url_with_or_without_a_slash():
+    assert built("ollama", base_url="http://h/api/").url == "http://h/api/chat"
+    assert built("ollama", base_url="http://h/").url == "http://h/api/chat"

@@ -83,7 +83,7 @@ def test_arguments_nested_too_deep_are_a_protocol_error():
     deep: list[object] = []
     for _ in range(100_000):
         deep = [deep]
-    with pytest.raises(ProtocolError):
+    with pytest.raises(ProtocolError, match=r"^an event is nested too deep$"):
         written(deep)
 
 
