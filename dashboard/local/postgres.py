@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -104,7 +105,9 @@ def plan(folder: Path, cluster: Cluster, durable: bool = True) -> service.Plan:
     )
 
 
-def prepare(folder: Path, durable: bool = True) -> Cluster:
+def prepare(
+    folder: Path, durable: bool = True, give_up: Callable[[], bool] = lambda: False
+) -> Cluster:
     """The cluster of the data folder ``folder``, made at the first call."""
     place = home.settle(folder)
     password = secret_files.keep(
@@ -112,7 +115,7 @@ def prepare(folder: Path, durable: bool = True) -> Cluster:
     )
     cluster = Cluster(place.folder / "cluster", place.programs, place.account, password)
     if not cluster.folder.exists():
-        _initialise(cluster, folder / "log" / "postgres.log", durable)
+        _initialise(cluster, folder / "log" / "postgres.log", durable, give_up)
     _forget_dead_server(cluster.folder)
     return cluster
 
@@ -140,7 +143,9 @@ def _serves(folder: Path, process: psutil.Process) -> bool:
         return False
 
 
-def _initialise(cluster: Cluster, log: Path, durable: bool) -> None:
+def _initialise(
+    cluster: Cluster, log: Path, durable: bool, give_up: Callable[[], bool]
+) -> None:
     """Make the cluster beside its final place: half of one is never taken for whole."""
     half = cluster.folder.with_suffix(".partial")
     shutil.rmtree(half, ignore_errors=True)
@@ -150,8 +155,8 @@ def _initialise(cluster: Cluster, log: Path, durable: bool) -> None:
         for path in (half, word):
             os.chown(path, cluster.account.uid, cluster.account.gid)
     try:
-        process.run(_initdb(cluster, half, word, durable), log)
-        process.run(_create_database(cluster, half), log)
+        process.run(_initdb(cluster, half, word, durable), log, give_up)
+        process.run(_create_database(cluster, half), log, give_up)
     finally:
         word.unlink()
     half.rename(cluster.folder)

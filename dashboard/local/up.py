@@ -145,7 +145,7 @@ class Run:
         return True
 
     def _postgres_plan(self) -> Plan:
-        cluster = postgres.prepare(self._data.root)
+        cluster = postgres.prepare(self._data.root, give_up=self._stopping.requested)
         if not cluster.folder.is_relative_to(self._data.root):
             self._say(
                 f"PostgreSQL's files are in {cluster.folder.parent}: "

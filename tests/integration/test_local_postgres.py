@@ -166,6 +166,14 @@ def test_half_a_cluster_is_not_taken_for_a_whole_one(folder):
     assert not (place / "password").exists()
 
 
+def test_the_first_start_can_be_interrupted_and_repeated(folder):
+    half = home.settle(folder).folder / "cluster.partial"
+    with pytest.raises(StartError, match="did not finish"):
+        postgres.prepare(folder, give_up=lambda: (half / "base").exists())
+    with postgres.start(folder, durable=False) as server:
+        assert ask(server.url, "SELECT 1") == 1
+
+
 @pytest.mark.parametrize("name", ["postgres", "valkey"])
 def test_a_port_that_was_lost_is_replaced(folder, name):
     plan = (
