@@ -7,7 +7,7 @@ from datetime import datetime
 from django.db import IntegrityError, transaction
 from psycopg import errors
 
-from collectors import gaps, judge, partitions, sinks
+from collectors import gaps, judge, partitions, rollups, sinks
 from collectors.models import Monitor, Objective, Sample, Slot, Timeline
 from collectors.models.samples import KEY
 from probes import timeline_codec
@@ -132,6 +132,7 @@ def _record(row: Sample, measurement: Measurement) -> None:
         if not was_open and not Monitor.objects.filter(pk=row.monitor_id).exists():
             raise _MonitorGone
         row.save(force_insert=True)
+        rollups.mark(row)
         if not was_open:
             gaps.take_out(row.monitor_id, row.due_at)
         if measurement.timeline:

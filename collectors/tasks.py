@@ -9,7 +9,7 @@ from celery import shared_task
 from celery.signals import worker_ready, worker_shutting_down
 from django.utils import timezone
 
-from collectors import claims, heartbeat, partitions, pipeline, schedule
+from collectors import claims, heartbeat, partitions, pipeline, rollups, schedule
 from collectors.models import Heartbeat, Trial
 from probes.engine import shared_engine
 
@@ -42,6 +42,12 @@ def run_trial(trial_id: int) -> None:
 @shared_task(name="collectors.sweep")
 def sweep() -> None:
     claims.sweep(timezone.now())
+
+
+@shared_task(name="collectors.roll_up")
+def roll_up() -> None:
+    while rollups.roll_up():
+        pass
 
 
 @shared_task(name="collectors.housekeep")

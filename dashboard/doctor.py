@@ -14,11 +14,13 @@ from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
 from collectors import partitions
-from collectors.models import Heartbeat
+from collectors.models import Heartbeat, Monitor, Unrolled
 
 WORKER_LATE = timedelta(seconds=15)
 SCHEDULER_LATE = timedelta(seconds=15)
 CLOCK_SKEW = timedelta(seconds=2)
+CLOCK_SET_BACK = timedelta(seconds=5)
+ROLLUPS_LATE = timedelta(minutes=5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,20 @@ def storage() -> Finding:
             "Check that a worker and beat run; it is made with the next sample.",
         )
     return Finding("storage", True, "There is room for today's and tomorrow's samples.")
+
+
+def rollups() -> Finding:
+    oldest = Unrolled.objects.order_by("id").first()
+    age = timezone.now() - oldest.stored_at if oldest else timedelta(0)
+    if age > ROLLUPS_LATE:
+        return Finding(
+            "rollups",
+            False,
+            f"Samples wait to be counted for {age.total_seconds() / 60:.0f} min: long "
+            "charts are that much behind. Look for `collectors.roll_up` in the "
+            "worker's log.",
+        )
+    return Finding("rollups", True, "Long charts know all that was stored.")
 
 
 def broker() -> Finding:
@@ -124,6 +140,13 @@ def beat() -> Finding:
     return Finding("beat", True, "Slots are being scheduled.")
 
 
+def _claimed_ahead(now: datetime) -> timedelta:
+    """How long it is until a monitor is due again, beyond its interval."""
+    due = Monitor.objects.filter(enabled=True).values_list("next_due_at", "interval_s")
+    ahead = (at - now - timedelta(seconds=interval_s) for at, interval_s in due)
+    return max(ahead, default=timedelta(0))
+
+
 def clock() -> Finding:
     with connection.cursor() as cursor:
         before = datetime.now(UTC)
@@ -137,6 +160,13 @@ def clock() -> Finding:
             False,
             f"This machine's clock and the database's differ by "
             f"{skew.total_seconds():.1f} s. Let both follow NTP.",
+        )
+    if (ahead := _claimed_ahead(after)) > CLOCK_SET_BACK:
+        return Finding(
+            "clock",
+            False,
+            f"The clock was set back: slots of the next {ahead.total_seconds():.0f} s "
+            "are taken already, and none is probed twice. Probing goes on after them.",
         )
     return Finding("clock", True, "This machine and the database agree on the time.")
 
@@ -166,13 +196,14 @@ def mailer() -> Finding:
 CHECKS: tuple[Callable[[], Finding], ...] = (
     database,
     storage,
+    rollups,
     broker,
     worker,
     beat,
     clock,
     mailer,
 )
-ON_DATABASE = (storage, worker, beat, clock)
+ON_DATABASE = (storage, rollups, worker, beat, clock)
 
 
 def examine() -> Iterator[Finding]:

@@ -139,6 +139,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 2.0,
         "options": {"expires": 5},
     },
+    "roll_up": {
+        "task": "collectors.roll_up",
+        "schedule": 60.0,
+        "options": {"expires": 60},
+    },
     "housekeep": {
         "task": "collectors.housekeep",
         "schedule": crontab(minute="7"),

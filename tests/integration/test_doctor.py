@@ -8,9 +8,10 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from collectors import heartbeat, partitions
-from collectors.models import Heartbeat
+from collectors.models import Heartbeat, Unrolled
 from dashboard import doctor
 from dashboard.local import ports
+from tests.factories import make_monitor
 
 pytestmark = pytest.mark.django_db
 
@@ -65,6 +66,23 @@ def test_what_has_stopped_is_told_with_its_age(check, kind):
     assert "90 s" in finding.sentence or "91 s" in finding.sentence
     heartbeat.beat("x", kind, timezone.now())
     assert check().ok
+
+
+def test_samples_that_nobody_counts_are_told():
+    row = Unrolled.objects.create(monitor_id=1, start=timezone.now())
+    assert doctor.rollups().ok
+    Unrolled.objects.update(stored_at=row.stored_at - timedelta(minutes=7))
+    assert not doctor.rollups().ok
+    assert "7 min" in doctor.rollups().sentence
+
+
+def test_a_clock_that_was_set_back_is_told():
+    now = timezone.now()
+    monitor = make_monitor(interval_s=60, next_due_at=now + timedelta(seconds=61))
+    assert doctor.clock().ok
+    monitor.next_due_at = now + timedelta(hours=1, seconds=60)
+    monitor.save()
+    assert "3600 s are taken" in doctor.clock().sentence.replace("3599", "3600")
 
 
 def test_an_unreachable_broker_is_told_without_its_password(settings):
