@@ -9,7 +9,15 @@ from celery import shared_task
 from celery.signals import worker_ready, worker_shutting_down
 from django.utils import timezone
 
-from collectors import claims, heartbeat, partitions, pipeline, rollups, schedule
+from collectors import (
+    claims,
+    heartbeat,
+    partitions,
+    pipeline,
+    retention,
+    rollups,
+    schedule,
+)
 from collectors.models import Heartbeat, Trial
 from probes.engine import shared_engine
 
@@ -48,6 +56,13 @@ def sweep() -> None:
 def roll_up() -> None:
     while rollups.roll_up():
         pass
+
+
+@shared_task(name="collectors.retain")
+def retain() -> None:
+    now = timezone.now()
+    retention.carry_out(retention.plan(now))
+    retention.pack(now)
 
 
 @shared_task(name="collectors.housekeep")

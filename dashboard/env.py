@@ -28,6 +28,10 @@ SCHEME: dict[str, tuple[Any, Any]] = {
     "SIMULATOR_URL": (str, ""),
     "KEY_VARIABLES": (list, ["*_API_KEY"]),
     "VANTAGE": (str, ""),
+    "KEEP_RAW_DAYS": (int, 30),
+    "KEEP_5MIN_DAYS": (int, 90),
+    "KEEP_1H_DAYS": (int, 730),
+    "KEEP_1D_DAYS": (int, 0),
     "DEMO_PASSWORD": (str, ""),
     "LOG_LEVEL": (str, "INFO"),
 }

@@ -100,6 +100,11 @@ KEY_VARIABLES = env("KEY_VARIABLES")
 SIMULATOR_URL = env("SIMULATOR_URL").rstrip("/")
 VANTAGE = env("VANTAGE")
 ALERT_MAIL_TO = env("ALERT_MAIL_TO")
+# Days; 0 is for ever.
+KEEP_RAW_DAYS = env("KEEP_RAW_DAYS")
+KEEP_5MIN_DAYS = env("KEEP_5MIN_DAYS")
+KEEP_1H_DAYS = env("KEEP_1H_DAYS")
+KEEP_1D_DAYS = env("KEEP_1D_DAYS")
 
 CELERY_BROKER_URL = REDIS_URL
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
@@ -143,6 +148,12 @@ CELERY_BEAT_SCHEDULE = {
         "task": "collectors.roll_up",
         "schedule": 60.0,
         "options": {"expires": 60},
+    },
+    # Deletes once a day; each hour it tries what was in use the hour before.
+    "retain": {
+        "task": "collectors.retain",
+        "schedule": crontab(minute="37"),
+        "options": {"expires": 3000},
     },
     "housekeep": {
         "task": "collectors.housekeep",
