@@ -32,7 +32,7 @@ def visitor(client: Client) -> Client:
 
 
 def watched(n: int = 1, state: str = "stable") -> list[Monitor]:
-    now = timezone.now()
+    now = timezone.now().replace(microsecond=0)  # slots are whole seconds
     found = []
     for _ in range(n):
         scenario = make_scenario()
