@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from django.db import connection
@@ -12,12 +11,9 @@ from django.db.models import Q
 from collectors.models import Gap, Monitor, Objective, Sample
 
 SPARK_POINTS = 60
-MAX_BUCKETS = 720
 TABLE_ROWS = 50
 LOOK_BACK = timedelta(days=8)
 """How far the search for a monitor's newest sample goes."""
-
-FIGURES = ("ttft_ms", "tokens_per_second", "total_ms")
 
 
 def objectives_in_force(now: datetime) -> dict[int, Objective]:
@@ -106,67 +102,6 @@ def sparks(
             point = (due_at, None if value is None else float(value))
             found[monitor_id].append(point)
     return found
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Window:
-    """Columns of equal length, one entry a bucket that has samples.
-
-    ``figures`` maps a name to (median, bad tail) pairs over the bucket's answers;
-    the tail is the 95th percentile of a duration, the 5th of a rate.
-    """
-
-    bucket_s: int
-    at: list[datetime]
-    count: list[int]
-    failed: list[int]
-    figures: dict[str, list[tuple[float | None, float | None]]]
-
-
-def window(monitor: Monitor, *, start: datetime, end: datetime) -> Window:
-    span_s = (end - start).total_seconds()
-    bucket_s = max(monitor.interval_s, -(-int(span_s) // MAX_BUCKETS))
-    origin = monitor.next_due_at
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """
-            SELECT date_bin(%s * interval '1 second', due_at, %s) AS bucket,
-                count(*), count(*) FILTER (WHERE error <> ''),
-                percentile_cont(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY ttft_us)
-                    FILTER (WHERE error = ''),
-                percentile_cont(ARRAY[0.5, 0.05])
-                    WITHIN GROUP (ORDER BY tokens_per_second)
-                    FILTER (WHERE error = ''),
-                percentile_cont(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY total_us)
-                    FILTER (WHERE error = '')
-            FROM collectors_sample
-            WHERE monitor_id = %s AND due_at >= %s AND due_at <= %s
-            GROUP BY bucket ORDER BY bucket
-            """,
-            [bucket_s, origin, monitor.pk, start, end],
-        )
-        rows = cursor.fetchall()
-    return Window(
-        bucket_s=bucket_s,
-        at=[row[0] for row in rows],
-        count=[row[1] for row in rows],
-        failed=[row[2] for row in rows],
-        figures={
-            "ttft_ms": [_pair(row[3], 1000) for row in rows],
-            "tokens_per_second": [_pair(row[4], 1) for row in rows],
-            "total_ms": [_pair(row[5], 1000) for row in rows],
-        },
-    )
-
-
-def _pair(
-    values: Iterable[float | None] | None, divisor: float
-) -> tuple[float | None, float | None]:
-    """``percentile_cont`` gives no array where there was nothing to order."""
-    if values is None:
-        return (None, None)
-    median, tail = (None if v is None else v / divisor for v in values)
-    return (median, tail)
 
 
 def gaps(monitor: Monitor, start: datetime, end: datetime) -> list[Gap]:

@@ -7,7 +7,7 @@ changes; a page that meets another number reloads itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Literal, TypedDict
 
@@ -16,6 +16,8 @@ from django.urls import reverse
 from alerts.models import MonitorState
 from collectors import series
 from collectors.models import Gap, Monitor, Objective, Sample
+from dashboard import windows
+from dashboard.windows import WindowPayload, ms
 
 VERSION = 1
 COLOURS = 8
@@ -89,16 +91,6 @@ class FramePayload(TypedDict):
     states: list[StatePayload]
 
 
-class FigurePayload(TypedDict):
-    """A column of the chart: the median of each bucket, and its bad tail.
-
-    ``tail`` is the 95th percentile of a duration and the 5th of a rate.
-    """
-
-    median: list[float | None]
-    tail: list[float | None]
-
-
 class GapPayload(TypedDict):
     from_ms: int
     to_ms: int
@@ -107,26 +99,17 @@ class GapPayload(TypedDict):
     text: str
 
 
-class SeriesPayload(TypedDict):
+class SeriesPayload(WindowPayload):
+    """A monitor's page: its window, what ``compare`` asked for beside it, and more."""
+
     type: Literal["series"]
     v: int
     server_ms: int
-    monitor: int
     state: StatePayload
-    from_ms: int
-    to_ms: int
-    bucket_s: int
-    due_ms: list[int]
-    count: list[int]
-    failed: list[int]
-    figures: dict[str, FigurePayload]
+    compare: WindowPayload | None
     limits: list[LimitsPayload]
     gaps: list[GapPayload]
     samples: list[SamplePayload]
-
-
-def ms(moment: datetime) -> int:
-    return round(moment.timestamp() * 1000)
 
 
 def _from_us(value: int | None) -> float | None:
@@ -256,31 +239,31 @@ def gap(row: Gap) -> GapPayload:
     }
 
 
-def figure(pairs: Iterable[tuple[float | None, float | None]]) -> FigurePayload:
-    columns = list(pairs)
-    return {"median": [m for m, _ in columns], "tail": [t for _, t in columns]}
-
-
 def monitor_series(
-    monitor: Monitor, *, start: datetime, end: datetime
+    monitor: Monitor,
+    *,
+    start: datetime,
+    end: datetime,
+    points: int = windows.POINTS,
+    compare: Monitor | Literal["before"] | None = None,
 ) -> SeriesPayload:
-    """A monitor's charts, its gaps and its last samples between two moments."""
-    window = series.window(monitor, start=start, end=end)
-    figures: Mapping[str, list[tuple[float | None, float | None]]] = window.figures
+    """A monitor's charts, its gaps and its last samples between two moments.
+
+    ``compare`` adds another monitor's window, or the monitor's own of the time before.
+    """
     word = MonitorState.objects.filter(monitor=monitor).first()
+    beside = None
+    if compare == "before":
+        beside = windows.payload(monitor, start - (end - start), start, end, points)
+    elif compare:
+        beside = windows.payload(compare, start, end, end, points)
     return {
+        **windows.payload(monitor, start, end, end, points),
         "type": "series",
         "v": VERSION,
         "server_ms": ms(end),
-        "monitor": monitor.pk,
         "state": state(word) if word else unknown(monitor),
-        "from_ms": ms(start),
-        "to_ms": ms(end),
-        "bucket_s": window.bucket_s,
-        "due_ms": [ms(at) for at in window.at],
-        "count": window.count,
-        "failed": window.failed,
-        "figures": {name: figure(pairs) for name, pairs in figures.items()},
+        "compare": beside,
         "limits": [limits(o) for o in series.objectives_between(monitor, start, end)],
         "gaps": [gap(g) for g in series.gaps(monitor, start, end)],
         "samples": [sample(s) for s in series.last_samples(monitor, start, end)],

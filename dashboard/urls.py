@@ -32,6 +32,7 @@ urlpatterns = [
     path("api/snapshot", api.snapshot, name="api-snapshot"),
     path("api/monitors/<int:pk>/series", api.series, name="api-series"),
     path("api/monitors/<int:pk>/samples", api.samples, name="api-samples"),
+    path("api/attainment", api.attainment, name="api-attainment"),
     path("login/", auth.LoginView.as_view(), name="login"),
     path("logout/", auth.LogoutView.as_view(), name="logout"),
     path("healthz", health.healthz, name="healthz"),

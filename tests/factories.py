@@ -63,8 +63,8 @@ def make_monitor(**overrides: Any) -> Monitor:
     )
 
 
-def make_sample(monitor: Monitor, due_at: datetime = T0, **overrides: Any) -> Sample:
-    """A stored sample of an answer that kept every limit."""
+def sample_row(monitor: Monitor, due_at: datetime = T0, **overrides: Any) -> Sample:
+    """A sample of an answer that kept every limit, not stored yet."""
     defaults = {
         "started_at": due_at,
         "ttft_us": 200_000,
@@ -82,7 +82,12 @@ def make_sample(monitor: Monitor, due_at: datetime = T0, **overrides: Any) -> Sa
         "clock": "kernel",
         "uncertainty_us": 50,
     }
+    return Sample(monitor=monitor, due_at=due_at, **defaults | overrides)
+
+
+def make_sample(monitor: Monitor, due_at: datetime = T0, **overrides: Any) -> Sample:
+    """The same, stored."""
     partitions.ensure(due_at, days_ahead=0)
-    row = Sample(monitor=monitor, due_at=due_at, **defaults | overrides)
+    row = sample_row(monitor, due_at, **overrides)
     row.save(force_insert=True)
     return row

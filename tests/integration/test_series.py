@@ -1,5 +1,3 @@
-from datetime import timedelta
-
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -50,32 +48,6 @@ def test_sparks_are_the_last_ones():
     points = series.sparks([monitor], now=at(10_000))[monitor.pk]
     assert len(points) == series.SPARK_POINTS
     assert points[-1][0] == at((series.SPARK_POINTS + 4) * 10)
-
-
-def test_a_window_of_single_samples_shows_each():
-    monitor = make_monitor()
-    make_sample(monitor, at(0), ttft_us=100_000, tokens_per_second=10)
-    make_sample(monitor, at(10), error="server", ttft_us=None)
-    make_sample(monitor, at(20), ttft_us=300_000, tokens_per_second=30)
-    found = series.window(monitor, start=at(-60), end=at(60))
-    assert (found.bucket_s, found.at) == (10, [at(0), at(10), at(20)])
-    assert (found.count, found.failed) == ([1, 1, 1], [0, 1, 0])
-    assert found.figures["ttft_ms"] == [(100, 100), (None, None), (300, 300)]
-    assert found.figures["tokens_per_second"] == [(10, 10), (None, None), (30, 30)]
-
-
-def test_a_long_window_is_gathered_into_buckets_with_their_bad_tail():
-    monitor = make_monitor(interval_s=1)
-    for n in range(20):
-        make_sample(
-            monitor, at(n), ttft_us=(n + 1) * 1000, tokens_per_second=float(n + 1)
-        )
-    end = at(0) + timedelta(days=7)
-    found = series.window(monitor, start=at(0), end=end)
-    assert found.bucket_s == 840
-    assert found.count == [20]
-    assert found.figures["ttft_ms"] == [(10.5, pytest.approx(19.05))]
-    assert found.figures["tokens_per_second"] == [(10.5, pytest.approx(1.95))]
 
 
 def test_limits_are_those_in_force():

@@ -1,0 +1,138 @@
+"""A monitor's figures over a stretch of time, in few enough buckets to be drawn.
+
+Short stretches are read from samples, long ones from rollups, so that a chart of a year
+costs what a chart of a day does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+
+from django.conf import settings
+from django.db import connection
+
+from collectors import retention, rollups, sketch, spreads
+from collectors.models import Monitor, Rollup
+from collectors.sketch import Sketch
+from collectors.spreads import FIGURES, Spreads
+
+POINTS = 750
+MAX_POINTS = 1_500
+MAX_SAMPLES = 10_000
+"""A stretch with more slots than this is read from rollups."""
+MAX_ROLLUPS = 2_500
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """What was due in one bucket; ``spreads`` has all of FIGURES."""
+
+    at: datetime
+    samples: int
+    failed: int
+    spreads: Spreads
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Buckets that have samples, oldest first, and all of them together."""
+
+    start: datetime
+    end: datetime
+    bucket_s: int
+    buckets: list[Bucket]
+    whole: Spreads
+
+
+def read(
+    monitor: Monitor,
+    *,
+    start: datetime,
+    end: datetime,
+    now: datetime,
+    points: int = POINTS,
+) -> Window:
+    """What was due from ``start`` to ``end``, in ``points`` buckets or fewer.
+
+    ``now`` decides what retention has left.
+    """
+    span_s = (end - start).total_seconds()
+    points = max(2, min(points, MAX_POINTS))
+    if span_s / monitor.interval_s <= MAX_SAMPLES and _is_kept(start, now, None):
+        bucket_s = _bucket_s(span_s, monitor.interval_s, points)
+        return _of_samples(monitor, start, end, bucket_s)
+    level_s = next(
+        (
+            level_s
+            for level_s in rollups.LEVELS_S
+            if span_s / level_s <= MAX_ROLLUPS and _is_kept(start, now, level_s)
+        ),
+        rollups.DAY,
+    )
+    bucket_s = _bucket_s(span_s, level_s, points)
+    return _of_rollups(monitor, start, end, level_s, bucket_s)
+
+
+def _bucket_s(span_s: float, unit_s: int, points: int) -> int:
+    """Whole units, so that buckets hold equally much; one is cut by both ends."""
+    return unit_s * max(1, -(-int(span_s) // (unit_s * (points - 1))))
+
+
+def _is_kept(start: datetime, now: datetime, level_s: int | None) -> bool:
+    name = retention.SETTINGS[level_s] if level_s else "KEEP_RAW_DAYS"
+    since = retention.kept_since(getattr(settings, name), now)
+    return since is None or since <= start
+
+
+def _of_samples(
+    monitor: Monitor, start: datetime, end: datetime, bucket_s: int
+) -> Window:
+    figures = ", ".join(figure.sql for figure in FIGURES.values())
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""
+            SELECT date_bin(%s * interval '1 second', due_at, %s) AS bucket,
+                count(*), count(*) FILTER (WHERE error <> ''), {figures}
+            FROM collectors_sample
+            WHERE monitor_id = %s AND due_at >= %s AND due_at <= %s
+            GROUP BY GROUPING SETS ((bucket), ()) ORDER BY bucket
+            """,
+            [bucket_s, monitor.next_due_at, monitor.pk, start, end],
+        )
+        # The row of all buckets together has none of its own, and NULL sorts last.
+        *rows, (_, _, _, *whole) = cursor.fetchall()
+    buckets = [
+        Bucket(at, samples, failed, spreads.of_row(columns))
+        for at, samples, failed, *columns in rows
+    ]
+    return Window(start, end, bucket_s, buckets, spreads.of_row(whole))
+
+
+def _of_rollups(
+    monitor: Monitor, start: datetime, end: datetime, level_s: int, bucket_s: int
+) -> Window:
+    rows = Rollup.objects.filter(
+        monitor=monitor,
+        resolution_s=level_s,
+        start__gte=rollups.floor(start, bucket_s),
+        start__lt=end,
+    ).order_by("start")
+    buckets, parts = [], []
+    for at, group in groupby(rows, lambda row: rollups.floor(row.start, bucket_s)):
+        members = list(group)
+        samples = sum(row.samples for row in members)
+        failed = sum(row.failed for row in members)
+        parts.append(_merged(members))
+        buckets.append(Bucket(at, samples, failed, spreads.of_sketches(parts[-1])))
+    whole = {name: sketch.merged(part[name] for part in parts) for name in FIGURES}
+    return Window(start, end, bucket_s, buckets, spreads.of_sketches(whole))
+
+
+def _merged(rows: Sequence[Rollup]) -> dict[str, Sketch]:
+    return {
+        name: sketch.merged(getattr(row, figure.rollup) for row in rows)
+        for name, figure in FIGURES.items()
+    }
