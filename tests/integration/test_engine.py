@@ -206,7 +206,12 @@ def test_connections_are_kept_only_where_that_is_wanted(engine):
     assert reused[1:] == [None, None]
 
 
+def probe_threads() -> set[threading.Thread]:
+    return {thread for thread in threading.enumerate() if thread.name == "probes"}
+
+
 def test_an_engine_starts_and_stops_as_often_as_it_is_asked(server):
+    before = probe_threads()  # another test may have left the shared one
     engine = Engine()
     engine.stop()
     for _ in range(2):
@@ -216,7 +221,7 @@ def test_an_engine_starts_and_stops_as_often_as_it_is_asked(server):
         engine.stop()
     assert engine.run(server.target, PROMPT).outcome == "ok"
     engine.stop()
-    assert not [thread for thread in threading.enumerate() if thread.name == "probes"]
+    assert probe_threads() == before
 
 
 def test_a_caller_hears_of_a_protocol_that_nobody_speaks(engine):
