@@ -11,6 +11,7 @@ from tests.bench import report
 
 # Each module has `run() -> list[Row]`; its docstring says what it measures.
 BENCHMARKS = {
+    "streams": "tests.bench.streams",
     "up": "tests.bench.up",
     "push": "tests.bench.push",
     "capacity": "tests.bench.capacity",
