@@ -131,7 +131,9 @@ def _uncertainty_ms(record: Record) -> float | None:
     """
     if not record.tokens.has_tokens:
         return None
-    late_ms = record.late_ms + TICK_S * 1000
+    # A reader may wait for the rest of one round of the loop and for most of the next;
+    # the lag is that of the longer one.
+    late_ms = 2 * (record.late_ms + TICK_S * 1000)
     reading_ms = record.tokens.ambiguity_ms(late_ms)
     if not record.kernel_clock:
         reading_ms = max(reading_ms, late_ms)

@@ -250,7 +250,7 @@ def test_an_incomplete_answer_keeps_what_was_measured_but_has_no_total():
     assert result.ttft_ms == 100 and result.total_ms is None
     assert (result.output_tokens, result.token_source) == (2, "chunks")
     assert result.clock == "user"
-    assert result.uncertainty_ms == 1 + 4 + 2
+    assert result.uncertainty_ms == 1 + 2 * (4 + 2)
 
 
 def test_nothing_received_has_no_figures():
