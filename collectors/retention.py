@@ -54,6 +54,13 @@ def kept_since(days: int, now: datetime) -> datetime | None:
     return rollups.floor(now - timedelta(days=days), rollups.DAY) if days else None
 
 
+def is_kept(level_s: int | None, moment: datetime, now: datetime) -> bool:
+    """Whether rollups of ``level_s``, or samples, of ``moment`` are still there."""
+    name = SETTINGS[level_s] if level_s else "KEEP_RAW_DAYS"
+    since = kept_since(getattr(settings, name), now)
+    return since is None or since <= moment
+
+
 def plan(now: datetime) -> Plan:
     old: list[Partition] = []
     if since := kept_since(settings.KEEP_RAW_DAYS, now):

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from itertools import groupby, pairwise
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.db import connection, transaction
 
@@ -18,26 +18,17 @@ from collectors import schedule, sketch
 from collectors.models import Sample, Unrolled
 from collectors.models.rollups import from_column, to_column
 from collectors.sketch import Sketch
+from collectors.tally import COUNTS, SKETCHES, Tally, merged
 
 MINUTES_5, HOUR, DAY = LEVELS_S = (300, 3_600, 86_400)
 
 BATCH = 2_000
 """Marks to work off in one transaction: some tenths of a second of work."""
 
-SKETCHES = ("ttft_us", "total_us", "millitokens_per_s", "max_gap_us")
-COUNTS = ("samples", "failed", "good", "bad")
 _COLUMNS = ("monitor_id", "start", *COUNTS, *SKETCHES)
 
 Key = tuple[int, datetime]
 """A monitor's id and a bucket's start."""
-
-
-class Bucket(NamedTuple):
-    """One rollup but for its resolution, in the order of COUNTS and SKETCHES."""
-
-    key: Key
-    counts: Sequence[int]
-    sketches: Sequence[Sketch]
 
 
 def floor(moment: datetime, resolution_s: int) -> datetime:
@@ -94,13 +85,13 @@ def roll_up(batch: int = BATCH) -> int:
 
 
 def _count_anew(keys: set[Key]) -> None:
-    keep(MINUTES_5, _of_samples(keys))
+    _keep(MINUTES_5, _of_samples(keys))
     for finer_s, level_s in pairwise(LEVELS_S):
         keys = {(monitor_id, floor(start, level_s)) for monitor_id, start in keys}
-        keep(level_s, _of_rollups(finer_s, level_s, keys))
+        _keep(level_s, _of_rollups(finer_s, level_s, keys))
 
 
-def _of_samples(keys: set[Key]) -> Iterator[Bucket]:
+def _of_samples(keys: set[Key]) -> Iterator[tuple[Key, Tally]]:
     with connection.cursor() as cursor:
         cursor.execute(
             """
@@ -122,16 +113,19 @@ def _of_samples(keys: set[Key]) -> Iterator[Bucket]:
             """,
             [*_arrays(keys), *_span(keys)],
         )
-        for row in cursor.fetchall():
-            values = row[-len(SKETCHES) :]
-            yield Bucket(row[:2], row[2 : -len(SKETCHES)], [*map(_sketch, values)])
+        for monitor_id, start, *rest in cursor.fetchall():
+            counts, columns = rest[: len(COUNTS)], rest[len(COUNTS) :]
+            tally = Tally(tuple(counts), tuple(map(_sketch, columns)))
+            yield (monitor_id, start), tally
 
 
 def _sketch(values: Sequence[int | None] | None) -> Sketch:
     return sketch.of([value for value in values or () if value is not None])
 
 
-def _of_rollups(finer_s: int, level_s: int, keys: set[Key]) -> Iterator[Bucket]:
+def _of_rollups(
+    finer_s: int, level_s: int, keys: set[Key]
+) -> Iterator[tuple[Key, Tally]]:
     with connection.cursor() as cursor:
         cursor.execute(
             f"""
@@ -145,25 +139,23 @@ def _of_rollups(finer_s: int, level_s: int, keys: set[Key]) -> Iterator[Bucket]:
             [*_arrays(keys), finer_s, level_s],
         )
         for key, rows in groupby(cursor.fetchall(), key=itemgetter(0, 1)):
-            yield _merged(key, [row[2:] for row in rows])
+            yield key, merged(_tally(row[2:]) for row in rows)
 
 
-def _merged(key: Key, rows: Sequence[Sequence[Any]]) -> Bucket:
-    columns = list(zip(*rows, strict=True))
-    counts = [sum(column) for column in columns[: len(COUNTS)]]
-    sketches = [
-        sketch.merged(map(from_column, column)) for column in columns[len(COUNTS) :]
-    ]
-    return Bucket(key, counts, sketches)
+def _tally(columns: Sequence[Any]) -> Tally:
+    counts, packed = columns[: len(COUNTS)], columns[len(COUNTS) :]
+    return Tally(tuple(counts), tuple(map(from_column, packed)))
 
 
-def keep(resolution_s: int, buckets: Iterable[Bucket]) -> None:
-    """Store ``buckets``, over those that are there.
+def _keep(resolution_s: int, found: Iterable[tuple[Key, Tally]]) -> None:
+    """Store what buckets come to, over what is there.
 
     One that counts fewer samples than the rollup it would replace is not whole:
     retention has taken what lay below. Then the rollup stands.
     """
-    rows = [(*b.key, *b.counts, *map(to_column, b.sketches)) for b in buckets]
+    rows = [
+        (*key, *tally.counts, *map(to_column, tally.sketches)) for key, tally in found
+    ]
     if not rows:
         return
     types = ("int", "timestamptz", *["int"] * len(COUNTS), *["bytea"] * len(SKETCHES))

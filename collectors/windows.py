@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 
-from django.conf import settings
 from django.db import connection
 
 from collectors import retention, rollups, sketch, spreads
@@ -61,14 +60,17 @@ def read(
     """
     span_s = (end - start).total_seconds()
     points = max(2, min(points, MAX_POINTS))
-    if span_s / monitor.interval_s <= MAX_SAMPLES and _is_kept(start, now, None):
+    if span_s / monitor.interval_s <= MAX_SAMPLES and retention.is_kept(
+        None, start, now
+    ):
         bucket_s = _bucket_s(span_s, monitor.interval_s, points)
         return _of_samples(monitor, start, end, bucket_s)
     level_s = next(
         (
             level_s
             for level_s in rollups.LEVELS_S
-            if span_s / level_s <= MAX_ROLLUPS and _is_kept(start, now, level_s)
+            if span_s / level_s <= MAX_ROLLUPS
+            and retention.is_kept(level_s, start, now)
         ),
         rollups.DAY,
     )
@@ -79,12 +81,6 @@ def read(
 def _bucket_s(span_s: float, unit_s: int, points: int) -> int:
     """Whole units, so that buckets hold equally much; one is cut by both ends."""
     return unit_s * max(1, -(-int(span_s) // (unit_s * (points - 1))))
-
-
-def _is_kept(start: datetime, now: datetime, level_s: int | None) -> bool:
-    name = retention.SETTINGS[level_s] if level_s else "KEEP_RAW_DAYS"
-    since = retention.kept_since(getattr(settings, name), now)
-    return since is None or since <= start
 
 
 def _of_samples(
