@@ -52,6 +52,8 @@ def build(
         "ALLOWED_HOSTS": ",".join(_names_of(host)),
         "BASE_URL": f"http://{shown(host)}:{port}",
         "EMAIL_URL": f"filemail:///{quote(str(data.mail))}",
+        # Without anybody to mail to, the folder of mails would stay empty.
+        "ALERT_MAIL_TO": "demo@localhost",
     }
     offered = {
         name: value

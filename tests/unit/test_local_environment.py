@@ -55,6 +55,14 @@ def test_mail_goes_into_the_data_folder(data):
     assert stat.S_IMODE(data.mail.stat().st_mode) == 0o700
 
 
+def test_alerts_are_mailed_to_somebody_unless_told_to_whom(data):
+    env = environment.build(data, "127.0.0.1", 8000, {})
+    assert env["ALERT_MAIL_TO"] == "demo@localhost"
+    base = {"ALERT_MAIL_TO": "ops@example.org"}
+    env = environment.build(data, "127.0.0.1", 8000, base)
+    assert env["ALERT_MAIL_TO"] == "ops@example.org"
+
+
 def test_only_this_machine_may_ask_where_only_it_can(data):
     env = environment.build(data, "127.0.0.1", 8000, {})
     assert env["ALLOWED_HOSTS"] == "localhost,127.0.0.1,[::1]"
