@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from probes.protocols.base import Delta, ServerError, Usage
+from probes.protocols.base import Delta, ServerError, Usage, as_count
 from probes.types import FinishReason
 
 _USAGE_FIELDS = tuple(field.name for field in fields(Usage))
@@ -45,7 +45,7 @@ class Answer:
             return usage.input_tokens
         cached = usage.cached_input_tokens or 0
         written = usage.cache_write_input_tokens or 0
-        return usage.uncached_input_tokens + cached + written
+        return as_count(usage.uncached_input_tokens + cached + written)
 
     def add(self, delta: Delta) -> None:
         """Take in one event's delta."""

@@ -15,6 +15,10 @@ from probes.timeline import Figures
 from probes.types import Failure, Measurement
 
 _MAX_MODEL_CHARS = 200
+_LONGEST_WAIT_S = 604_800.0
+_LONGEST_MS = 2_147_483.0
+"""What fits into four bytes of µs; only a process that was stopped waits longer."""
+
 _COMPLETE = (None, Failure.EMPTY, Failure.CONTENT_FILTER)
 
 
@@ -28,19 +32,19 @@ def report(record: Record, error_text: str | None) -> Measurement:
         error_text=error_text,
         http_status=record.status,
         retry_after_s=_asked_to_wait_s(record),
-        end_ms=_round(record.end_ms),
-        headers_ms=_round(record.headers_ms),
-        dns_ms=_round(record.dns_ms),
-        connect_ms=_round(record.connect_ms),
-        tls_ms=_round(record.tls_ms),
+        end_ms=_ms(record.end_ms),
+        headers_ms=_ms(record.headers_ms),
+        dns_ms=_ms(record.dns_ms),
+        connect_ms=_ms(record.connect_ms),
+        tls_ms=_ms(record.tls_ms),
         streamed=record.streamed,
         finish_reason=record.answer.finish_reason,
         model_reported=printable(model, _MAX_MODEL_CHARS) if model else None,
         answer_chars=record.answer.chars if has_body else None,
         bytes=record.bytes,
         clock=_clock(record),
-        uncertainty_ms=_round(_uncertainty_ms(record)),
-        loop_lag_ms=_round(record.late_ms),
+        uncertainty_ms=_ms(_uncertainty_ms(record)),
+        loop_lag_ms=_ms(record.late_ms),
     )
     figures = record.tokens.figures(record.answer.usage)
     return _with_counts(_with_timing(measurement, record, figures), record, figures)
@@ -52,13 +56,13 @@ def _with_timing(
     is_complete = record.failure in _COMPLETE
     return replace(
         measurement,
-        ttft_ms=_round(figures.ttft_ms),
-        ttfa_ms=_round(figures.ttfa_ms),
-        total_ms=_round(figures.last_token_ms) if is_complete else None,
+        ttft_ms=_ms(figures.ttft_ms),
+        ttfa_ms=_ms(figures.ttfa_ms),
+        total_ms=_ms(figures.last_token_ms) if is_complete else None,
         tokens_per_second=_round(figures.tokens_per_second),
-        gap_p50_ms=_round(figures.gaps.p50_ms),
-        gap_p95_ms=_round(figures.gaps.p95_ms),
-        max_gap_ms=_round(figures.gaps.max_ms),
+        gap_p50_ms=_ms(figures.gaps.p50_ms),
+        gap_p95_ms=_ms(figures.gaps.p95_ms),
+        max_gap_ms=_ms(figures.gaps.max_ms),
         stall_count=figures.gaps.stall_count,
         tail_speed_ratio=_round(figures.tail_speed_ratio),
         slowest_1s_tokens_per_second=_round(figures.slowest_1s_tokens_per_second),
@@ -94,24 +98,33 @@ def _asked_to_wait_s(record: Record) -> float | None:
 
 
 def retry_after_s(headers: Mapping[str, str], now: datetime) -> float | None:
-    """Return the seconds that the server asks to wait, in whichever form it does."""
-    milliseconds = _number(headers.get("retry-after-ms"))
+    """Return the seconds that the server asks to wait, in whichever form it does.
+
+    No more than a week, whatever it says.
+    """
+    value = headers.get("retry-after", "")
+    milliseconds = _number(headers.get("retry-after-ms", ""))
     if milliseconds is not None:
-        return milliseconds / 1000
-    value = headers.get("retry-after")
-    seconds = _number(value)
-    if seconds is not None or value is None:
-        return seconds
+        seconds: float | None = milliseconds / 1000
+    else:
+        seconds = _number(value)
+    if seconds is None:
+        seconds = _until_s(value, now)
+    return None if seconds is None else min(round(seconds, 3), _LONGEST_WAIT_S)
+
+
+def _until_s(date: str, now: datetime) -> float | None:
+    """Return the seconds from ``now`` to an HTTP date, 0 where that is past."""
     try:
-        moment = parsedate_to_datetime(value)
-    except ValueError:
+        moment = parsedate_to_datetime(date).astimezone(UTC)
+    except (ValueError, OverflowError):
         return None
-    return max(0.0, (moment.astimezone(UTC) - now).total_seconds())
+    return max(0.0, (moment - now).total_seconds())
 
 
-def _number(value: str | None) -> float | None:
+def _number(value: str) -> float | None:
     try:
-        number = float(value or "")
+        number = float(value)
     except ValueError:
         return None
     return number if 0 <= number < float("inf") else None
@@ -138,6 +151,10 @@ def _uncertainty_ms(record: Record) -> float | None:
     if not record.kernel_clock:
         reading_ms = max(reading_ms, late_ms)
     return record.send_ms + reading_ms
+
+
+def _ms(value: float | None) -> float | None:
+    return None if value is None else round(min(value, _LONGEST_MS), 3)
 
 
 def _round(value: float | None) -> float | None:

@@ -19,6 +19,8 @@ from probes.wire import ProtocolError
 
 Json = dict[str, Any]
 
+_COUNT_LIMIT = 2**31  # what is counted is stored in four bytes
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpRequest:
@@ -149,10 +151,12 @@ def written(value: object) -> str:
 
 
 def as_count(value: object) -> int | None:
-    """Return ``value`` where it is a number that can count something."""
+    """Return ``value`` where it is a whole number that can count something."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return int(value) if 0 <= value < 2**53 else None
+    if not 0 <= value < _COUNT_LIMIT:
+        return None
+    return int(value) if value == int(value) else None
 
 
 def first_count(*values: object) -> int | None:

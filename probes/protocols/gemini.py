@@ -99,9 +99,9 @@ def _usage(usage: Json) -> Usage | None:
     if thoughts and not within:
         output = (output or 0) + thoughts
     return Usage(
-        output_tokens=output,
+        output_tokens=as_count(output),
         reasoning_tokens=thoughts,
-        input_tokens=None if given is None else given + tools,
+        input_tokens=None if given is None else as_count(given + tools),
         cached_input_tokens=as_count(usage.get("cachedContentTokenCount")),
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from probes.protocols.base import Json, Usage, as_object, first_count
+from probes.protocols.base import Json, Usage, as_count, as_object, first_count
 
 
 def read_usage(usage: Json) -> Usage | None:
@@ -46,4 +46,4 @@ def _output(usage: Json, reasoning: int | None) -> int | None:
         return output
     given = first_count(usage.get("prompt_tokens"), usage.get("input_tokens")) or 0
     beside = usage.get("total_tokens") == given + output + reasoning
-    return output + reasoning if beside or reasoning > output else output
+    return as_count(output + reasoning) if beside or reasoning > output else output

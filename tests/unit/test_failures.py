@@ -203,6 +203,16 @@ def test_what_happens_to_a_complete_answer_does_not_matter():
         ({"retry-after": "0.5"}, 0.5),
         ({"retry-after": "-1"}, None),
         ({"retry-after": "inf"}, None),
+        ({"retry-after": "nan"}, None),
+        ({"retry-after": "1e300"}, 604_800),
+        ({"retry-after": "1e-300"}, 0),
+        ({"retry-after-ms": "1e300"}, 604_800),
+        ({"retry-after-ms": "nan", "retry-after": "-7"}, None),
+        ({"retry-after": "Fri, 31 Dec 9999 23:59:59 GMT"}, 604_800),
+        ({"retry-after": "Fri, 31 Dec 9999 23:59:59 -0100"}, None),
+        ({"retry-after": "Mon, 01 Jan 0001 00:00:00 +0100"}, 0),
+        ({"retry-after": "Tue, 01 Dec 2026 12:00:30 -9999"}, None),
+        ({"retry-after": "Tue, 01 Dec 99999999999 12:00:30 GMT"}, None),
         ({"retry-after": "soon"}, None),
         ({"retry-after": "Tue, 01 Dec 2026 12:00:30 GMT"}, 30),
         ({"retry-after": "Tue, 01 Dec 2026 11:00:00 GMT"}, 0),
@@ -277,6 +287,15 @@ def test_one_body_without_usage_has_no_count_of_tokens():
     found = record(Delta(answer="a", usage=Usage(output_tokens=3)), streamed=False)
     result = report(found, None)
     assert (result.output_tokens, result.token_source) == (3, "usage")
+
+
+def test_a_duration_fits_where_it_is_stored():
+    """A process that was stopped for an hour finds that its loop was late by that."""
+    hour_ms = 3_600_000.0
+    found = record(WORD, STOPPED, kernel_clock=False, late_ms=hour_ms, end_ms=hour_ms)
+    result = report(found, None)
+    for told_ms in (result.loop_lag_ms, result.uncertainty_ms, result.end_ms):
+        assert told_ms is not None and 2_000_000 < told_ms < 2**31 / 1000
 
 
 def test_only_a_refusal_asks_to_wait():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import astuple
 
 import pytest
 from hypothesis import given, settings
@@ -66,8 +67,12 @@ def test_finish_reasons_have_one_vocabulary(word, reason):
         (None, None),
         (float("inf"), None),
         (float("nan"), None),
-        (2**53, None),
-        (2**53 - 1, 2**53 - 1),
+        (7.5, None),
+        (1e300, None),
+        (10**400, None),
+        (2**31, None),
+        (2.0**31, None),
+        (2**31 - 1, 2**31 - 1),
     ],
 )
 def test_only_a_number_that_can_count_is_a_count(value, count):
@@ -214,6 +219,43 @@ def test_no_json_upsets_a_protocol(name, payload, event_name):
     assert figures.chunks == len(figures.timeline)
     assert answer.input_tokens is None or answer.input_tokens >= 0
     error_in_body(json.dumps(payload))
+
+
+COUNT_KEYS = """
+completion_tokens output_tokens prompt_tokens input_tokens reasoning_tokens
+cached_tokens prompt_cache_hit_tokens cache_read_input_tokens cache_write_tokens
+cache_creation_tokens cache_creation_input_tokens thinking_tokens total_tokens
+promptTokenCount candidatesTokenCount thoughtsTokenCount toolUsePromptTokenCount
+cachedContentTokenCount totalTokenCount eval_count prompt_eval_count
+"""
+numbers = (
+    st.integers(-5, 2**31)
+    | st.sampled_from([2**31 - 1, 2**31, 2**63, 10**400, -1, True])
+    | st.floats()
+)
+counts = st.dictionaries(st.sampled_from(COUNT_KEYS.split()), numbers)
+
+
+@pytest.mark.parametrize("name", sorted(PROTOCOLS))
+@settings(deadline=None)
+@given(counts, counts)
+def test_a_count_fits_where_it_is_stored(name, told, details):
+    usage = told | {
+        f"{side}_tokens_details": details
+        for side in ("prompt", "completion", "input", "output")
+    }
+    answer = Answer()
+    for payload in (
+        {"usage": usage, "usageMetadata": usage},
+        {"type": "message_start", "message": {"usage": usage}},
+        {"type": "message_delta", "usage": usage},
+        {"type": "response.completed", "response": {"usage": usage}},
+        {"done": True, **told},
+    ):
+        answer.add(read(name, payload))
+        stored = (*astuple(answer.usage), answer.input_tokens)
+        for count in stored:
+            assert count is None or (type(count) is int and 0 <= count < 2**31)
 
 
 def state(answer: Answer) -> tuple[bool, FinishReason | None]:
