@@ -12,10 +12,26 @@ export const FIGURES = {
   total_ms: { name: "completion", unit: "ms", limit: "≤", tail: "p95", about: "time to the last token" },
 };
 
+/** All that a sample is judged by. The longest wait has a limit, but no chart and no tile. */
+export const JUDGED = {
+  ...FIGURES,
+  max_gap_ms: { name: "longest wait", unit: "ms", limit: "≤", about: "longest time between two chunks" },
+};
+
 /** Whether `value` breaks `limit`; a rate's limit is a floor, a duration's a ceiling. */
 export function breaks(figure, value, limit) {
   if (value == null || limit == null) return false;
-  return FIGURES[figure].limit === "≥" ? value < limit : value > limit;
+  return JUDGED[figure].limit === "≥" ? value < limit : value > limit;
+}
+
+/** Which limits `sample` breaks, in words: `["TTFT over 1 s", "tokens/s under 15"]`. */
+export function broken(sample, limits) {
+  return Object.keys(JUDGED)
+    .filter((name) => breaks(name, sample[name], limits?.[name]))
+    .map((name) => {
+      const rate = name === "tokens_per_second";
+      return `${JUDGED[name].name} ${rate ? "under" : "over"} ${size(name, limits[name])[0]}`;
+    });
 }
 
 /** A figure as [number, unit], each a string; a dash where there is none. Two or three
@@ -33,12 +49,21 @@ export function figure(name, value) {
   return parts(name, value).join(" ").trim();
 }
 
-/** A limit keeps no zeros that nobody wrote: `≤ 1.5 s`. Empty where there is none. */
+/** A limit's size, without zeros that nobody wrote, and the unit that a rate's lacks. */
+function size(name, value) {
+  if (name === "tokens_per_second") return [String(Number(value.toPrecision(3))), " tok/s"];
+  const [number, unit] = value < 1000 ? [value, "ms"] : [value / 1000, "s"];
+  return [`${Number(number.toPrecision(3))} ${unit}`, ""];
+}
+
+/** `≤ 1.5 s`, `≥ 15 tok/s`. Empty where there is none. */
 export function limit(name, value) {
-  if (value == null) return "";
-  const rate = name === "tokens_per_second";
-  const [size, unit] = rate ? [value, "tok/s"] : value < 1000 ? [value, "ms"] : [value / 1000, "s"];
-  return `${FIGURES[name].limit} ${Number(size.toPrecision(3))} ${unit}`;
+  return value == null ? "" : `${JUDGED[name].limit} ${size(name, value).join("")}`;
+}
+
+/** The limit as it stands beside a figure that breaks it: `> 1.5 s`, `< 15`. */
+export function passed(name, value) {
+  return `${JUDGED[name].limit === "≥" ? "<" : ">"} ${size(name, value)[0]}`;
 }
 
 /** `12 s`, `4 min`, `3 h`, `2 d`: one unit, rounded down. */

@@ -2,9 +2,9 @@
 
 import { drawChart } from "./charts.js";
 import { make, setAttribute, setText } from "./dom.js";
-import { FIGURES, clock, figure, limit, moment, span } from "./format.js";
+import { FIGURES, JUDGED, breaks, broken, clock, figure, limit, moment, span } from "./format.js";
 import { Live } from "./live.js";
-import { extend, isRaw, missing, slide, summary, withRow } from "./series.js";
+import { extend, isRaw, limitsAt, missing, slide, summary, withRow } from "./series.js";
 import { STATES, isOld, shown } from "./states.js";
 import { showLink } from "./status.js";
 
@@ -106,25 +106,35 @@ function data(chart, name) {
 }
 
 function rows() {
-  const body = series.samples.map((sample) => {
-    const row = make("tr", "", { "data-key": sample.key });
-    const cells = [
-      figure("ttft_ms", sample.ttft_ms), figure("tokens_per_second", sample.tokens_per_second),
-      figure("total_ms", sample.total_ms), String(sample.output_tokens ?? "–"),
-      sample.uncertainty_ms == null ? "–" : `± ${figure("ttft_ms", sample.uncertainty_ms)}`,
-    ];
-    row.append(make("th", moment(sample.due_ms), { scope: "row" }), make("td", result(sample), { class: "why" }));
-    row.append(...cells.map((cell) => make("td", cell)));
-    return row;
-  });
+  const gapColumn = document.getElementById("gap-column");
+  gapColumn.hidden = series.limits.every((limits) => limits.max_gap_ms == null);
+  const shownFigures = Object.keys(JUDGED).filter((name) => name !== "max_gap_ms" || !gapColumn.hidden);
+  const body = series.samples.map((sample) => sampleRow(sample, shownFigures));
   const none = make("tr");
-  none.append(make("td", "No samples in this range.", { colspan: "7" }));
+  none.append(make("td", "No samples in this range.", { colspan: String(shownFigures.length + 4) }));
   document.getElementById("samples").replaceChildren(...(body.length ? body : [none]));
 }
 
-/** What became of a sample, in words: an error with the server's own, or the limits. */
-function result(sample) {
-  if (!sample.error) return sample.good === false ? "outside a limit" : "answered";
+function sampleRow(sample, names) {
+  const row = make("tr", "", { "data-key": sample.key });
+  const limits = limitsAt(series.limits, sample.due_ms);
+  const error = sample.uncertainty_ms == null ? "–" : `± ${figure("ttft_ms", sample.uncertainty_ms)}`;
+  row.append(
+    make("th", moment(sample.due_ms), { scope: "row" }),
+    make("td", result(sample, limits), { class: "why" }),
+    ...names.map((name) => {
+      const bad = breaks(name, sample[name], limits?.[name]);
+      return make("td", figure(name, sample[name]), bad ? { "data-breaks": "" } : {});
+    }),
+    make("td", String(sample.output_tokens ?? "–")),
+    make("td", error),
+  );
+  return row;
+}
+
+/** What became of a sample, in words: an error with the server's own, or the limits broken. */
+function result(sample, limits) {
+  if (!sample.error) return broken(sample, limits).join("; ") || (sample.good === false ? "outside a limit" : "answered");
   const told = [sample.http_status && sample.http_status !== 200 && `HTTP ${sample.http_status}`, sample.error_text];
   return [failures[sample.error] ?? sample.error, ...told.filter(Boolean)].join(" · ");
 }
@@ -139,6 +149,7 @@ function head() {
   setAttribute(page, "data-state", word);
   setText(line.querySelector(".shape"), STATES[word].shape);
   setText(line.querySelector(".word"), STATES[word].word);
+  setText(document.getElementById("why"), state.why ?? "");
   if (state.since_ms) setText(document.getElementById("since"), `since ${moment(state.since_ms)}`);
   setText(document.getElementById("age"), latest ? `${span(now - latest.due_ms)} ago` : "none in this range");
   page.toggleAttribute("data-old", isOld(tile, now));

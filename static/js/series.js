@@ -90,6 +90,11 @@ export function band(xs, ys, tails, bucketMs) {
   return { x, y };
 }
 
+/** The limits that were in force at `atMs`; undefined before the first. `limits` is dated. */
+export function limitsAt(limits, atMs) {
+  return limits.findLast((row) => (row.from_ms ?? -Infinity) <= atMs);
+}
+
 /** A limit over time as steps between `from` and `to`: [[x, y], …], y null for none. */
 export function steps(limits, name, from, to) {
   const points = limits.map((row, i) => [

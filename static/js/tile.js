@@ -1,7 +1,7 @@
 // One tile: its texts, and what its age says of them.
 
 import { setAttribute, setText } from "./dom.js";
-import { FIGURES, breaks, limit, parts, span } from "./format.js";
+import { FIGURES, breaks, limit, parts, passed, span } from "./format.js";
 import { STATES, ageMs, isOld, shown } from "./states.js";
 
 /** Put what is known of `tile` into its element; `failures` has the words for errors. */
@@ -12,7 +12,6 @@ export function fill(view, tile, failures) {
   setAttribute(view.querySelector("[data-url]"), "href", tile.url);
   setText(view.querySelector("[data-endpoint]"), tile.endpoint);
   setText(view.querySelector("[data-scenario]"), tile.scenario);
-  setText(view.querySelector("[data-limit]"), limit(leading, tile.limits[leading]));
   const others = Object.keys(FIGURES).filter((name) => name !== leading);
   view.querySelectorAll("[data-other]").forEach((element, i) => {
     showFigure(element, others[i], latest?.[others[i]], tile.limits[others[i]]);
@@ -25,6 +24,12 @@ export function fill(view, tile, failures) {
     setText(lead.querySelector("[data-value]"), error);
     setText(lead.querySelector("[data-name]"), "");
   }
+  if (!lead.hasAttribute("data-breaks")) {
+    setText(lead.querySelector("[data-bound]"), error ? "" : limit(leading, tile.limits[leading]));
+  }
+  setText(view.querySelector("[data-why]"), tile.state.why ?? "");
+  // On the link, which covers the tile: what the line cuts off can be read in full.
+  setAttribute(view.querySelector("[data-url]"), "title", tile.state.why || null);
 }
 
 function showFigure(element, name, value, bound) {
@@ -35,7 +40,9 @@ function showFigure(element, name, value, bound) {
   const told = `${FIGURES[name].about}, of the last probe${bound == null ? "" : `; limit ${limit(name, bound)}`}`;
   setAttribute(element, "title", told);
   setAttribute(element, "data-figure", name);
-  element.toggleAttribute("data-breaks", breaks(name, value, bound));
+  const bad = breaks(name, value, bound);
+  element.toggleAttribute("data-breaks", bad);
+  setText(element.querySelector("[data-bound]"), bad ? passed(name, bound) : "");
 }
 
 /** Show how old the newest sample is, and the word that this leaves of the server's. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { breaks, clock, figure, limit, moment, span, zone } from "../../../static/js/format.js";
+import { breaks, broken, clock, figure, limit, moment, passed, span, zone } from "../../../static/js/format.js";
 
 test("durations have three digits at most and move to seconds at one", () => {
   const told = [0, 8.44, 9.96, 84.4, 842, 999.4, 999.6, 7421, 9_996, 12_340, 148_200];
@@ -51,4 +51,17 @@ test("moments are told in the reader's zone, also in the night clocks change", (
   assert.equal(moment(Date.UTC(2026, 2, 29, 0, 59, 59), "Europe/Berlin"), "2026-03-29 01:59:59");
   assert.equal(moment(Date.UTC(2026, 2, 29, 1, 0, 0), "Europe/Berlin"), "2026-03-29 03:00:00");
   assert.equal(zone(winter, "Europe/Berlin"), "CET");
+});
+
+test("a sample's broken limits are named, each with its bound", () => {
+  const limits = { ttft_ms: 1000, tokens_per_second: 15, total_ms: null, max_gap_ms: 1500 };
+  const slow = { ttft_ms: 2100, tokens_per_second: 14.9, total_ms: 90_000, max_gap_ms: 1501 };
+  assert.deepEqual(broken(slow, limits), ["TTFT over 1 s", "tokens/s under 15", "longest wait over 1.5 s"]);
+  assert.deepEqual(broken({ ...slow, ttft_ms: null, tokens_per_second: 15, max_gap_ms: 1500 }, limits), []);
+  assert.deepEqual(broken(slow, undefined), []);
+});
+
+test("beside a figure that breaks it, a limit says which side it is on", () => {
+  assert.equal(passed("ttft_ms", 2000), "> 2 s");
+  assert.equal(passed("tokens_per_second", 15), "< 15");
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { TABLE_ROWS, band, extend, isRaw, missing, slide, steps, summary, withBreaks, withRow } from "../../../static/js/series.js";
+import { TABLE_ROWS, band, extend, isRaw, limitsAt, missing, slide, steps, summary, withBreaks, withRow } from "../../../static/js/series.js";
 
 function series(due = [0, 10_000, 20_000], overrides = {}) {
   const column = (k) => due.map((_, i) => k * (i + 1));
@@ -100,4 +100,9 @@ test("the summary tells the last, the worst for that figure, and what is missing
   assert.deepEqual(summary(s, "tokens_per_second"), { last: 6, worst: 4, samples: 3, failed: 1, missed: 5 });
   assert.equal(summary(s, "ttft_ms").worst, 300);
   assert.deepEqual(summary(series([]), "ttft_ms"), { last: null, worst: null, samples: 0, failed: 0, missed: 0 });
+});
+
+test("a sample is judged by the limits of its time", () => {
+  const limits = [{ from_ms: 10, ttft_ms: 1000 }, { from_ms: 50, ttft_ms: 800 }];
+  assert.deepEqual([9, 10, 49, 50].map((at) => limitsAt(limits, at)?.ttft_ms), [undefined, 1000, 1000, 800]);
 });
