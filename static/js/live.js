@@ -116,6 +116,8 @@ export class Live {
       // The first frame says that news comes from now on; what came before is loaded.
       if (!joined) this.load();
       joined = true;
+      // Monitors, endpoints or limits are others than those that this page was told.
+      if (frame.changed) this.load();
       if (frame.samples.length) this.#newsMs = Date.now();
       this.onFrame(frame);
     };
