@@ -15,6 +15,8 @@ from alerts.presence import Data, Presence
 from alerts.rules import Phase
 from collectors import sinks
 
+KEPT = ("state", "since", "why", "data", "data_since", "seq", "last_due_at")
+
 
 def lock(monitor_id: int, now: datetime) -> MonitorState:
     """The monitor's row, made at need, held until the transaction ends.
@@ -36,21 +38,24 @@ def presence_of(row: MonitorState) -> Presence:
 
 
 def settle(
-    row: MonitorState, presence: Presence, phases: Collection[Phase], now: datetime
+    row: MonitorState,
+    presence: Presence,
+    phases: Collection[Phase],
+    now: datetime,
+    why: str = "",
 ) -> None:
     """Store the locked ``row`` with what is now known; tell ``STATE_SINKS`` of a new
-    word, and of nothing else."""
+    word or a new reason, and of nothing else."""
     word = words.word(
         phases,
         no_data=presence.data in (Data.WAITING, Data.LOST),
         enabled=presence.data is not Data.PAUSED,
     )
     row.data, row.data_since, row.seq = presence.data, presence.since, presence.seq
-    changed = word.value != row.state
-    if changed:
+    news = (word.value, why) != (row.state, row.why)
+    if word.value != row.state:
         row.state, row.since = word.value, now
-    row.save(
-        update_fields=["state", "since", "data", "data_since", "seq", "last_due_at"]
-    )
-    if changed:
+    row.why = why
+    row.save(update_fields=KEPT)
+    if news:
         sinks.notify("STATE_SINKS", row)

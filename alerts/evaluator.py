@@ -8,12 +8,14 @@ from datetime import datetime
 
 from django.utils import timezone
 
-from alerts import board, facts, figures, presence, rules, transitions
+from alerts import board, facts, figures, phrases, presence, rules, transitions
 from alerts.figures import Figure, Observed
 from alerts.models import Rule, RuleState, Transition
 from alerts.rules import Event, Phase
 from collectors import series
 from collectors.models import Monitor, Objective, Sample
+
+PHASES_TOLD = (Phase.FIRING, Phase.RECOVERING, Phase.PENDING)
 
 KEPT = ("phase", "window", "good_run", "announced", "seq", "since")
 """What is stored of a ``rules.RuleState``; ``last_at`` is the same for all rules of a
@@ -40,7 +42,7 @@ def on_sample(sample: Sample) -> None:
         transitions.record(news, now)
     row.last_due_at = max(row.last_due_at or sample.due_at, sample.due_at)
     phases = [v.after.phase for v in verdicts if v.limit is not None]
-    board.settle(row, here, phases, now)
+    board.settle(row, here, phases, now, why=_why(verdicts))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +55,22 @@ class Verdict:
     events: tuple[Event, ...]
     limit: float | None
     value: float | None = None
+
+
+def _why(verdicts: Iterable[Verdict]) -> str:
+    """What is wrong, the worst first; empty where nothing is."""
+    told = [
+        (PHASES_TOLD.index(v.after.phase), _trouble(v))
+        for v in verdicts
+        if v.limit is not None and v.after.phase in PHASES_TOLD
+    ]
+    return "; ".join(text for _, text in sorted(told))
+
+
+def _trouble(verdict: Verdict) -> str:
+    assert verdict.limit is not None
+    figure = Figure(verdict.rule.figure)
+    return phrases.trouble(figure, verdict.limit, verdict.after.window)
 
 
 def _judge(

@@ -105,6 +105,9 @@ class MonitorState(models.Model):
     since = models.DateTimeField(
         default=timezone.now, help_text="when the word last changed"
     )
+    why = models.CharField(
+        max_length=300, blank=True, help_text="what is wrong, while something is"
+    )
     data = models.CharField(
         max_length=10,
         choices=[(d.value, d.value) for d in presence.Data],

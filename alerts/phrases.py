@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from alerts.figures import Figure
@@ -32,6 +33,25 @@ def _plain(value: float, decimals: int) -> str:
     """In a sentence the zeros that keep columns still on a page are noise."""
     text = f"{value:.{decimals}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def trouble(figure: Figure, limit: float, window: Sequence[bool]) -> str:
+    """Why a rule is not ok: ``TTFT over 2 s in 3 of the last 5 probes``.
+
+    ``window`` is the rule's: the last outcomes, True for bad.
+    """
+    of = f"{sum(window)} of the last {len(window)}"
+    if not any(window):
+        return f"{_capital(FIGURE_NAMES[figure])} within its limit again"
+    if figure is Figure.ERRORS:
+        return f"{of} probes failed"
+    side = "under" if figure is Figure.TOKENS_PER_SECOND else "over"
+    name = _capital(FIGURE_NAMES[figure])
+    return f"{name} {side} {quantity(figure, limit)} in {of} probes"
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
 
 
 def span(length: timedelta) -> str:

@@ -7,15 +7,18 @@ that whoever comes second finds nothing to do.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db import transaction
+from django.db import IntegrityError, connection, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from collectors import gaps, schedule
-from collectors.models import Gap, Heartbeat, Monitor, Slot
+from collectors.models import Gap, Heartbeat, Monitor, Sample, Slot
+
+log = logging.getLogger(__name__)
 
 HORIZON = timedelta(seconds=1)
 """Slots are claimed this much ahead, so that each starts on its dot."""
@@ -44,13 +47,22 @@ def claim_due(now: datetime) -> list[Claim]:
             .filter(enabled=True, next_due_at__lte=now + HORIZON)
             .order_by("next_due_at")[:BATCH]
         )
-        slots = [slot for m in monitors if (slot := _claim(m, now))]
-        Monitor.objects.bulk_update(monitors, ["next_due_at"])
-        Slot.objects.bulk_create(slots)
+        slots = [slot for m in monitors if (slot := _claim_alone(m, now))]
+        Monitor.objects.bulk_update(monitors, ["next_due_at", "claimed_until"])
     return [
         Claim(s.monitor_id, s.due_at, s.due_at + timedelta(seconds=s.interval_s))
         for s in slots
     ]
+
+
+def _claim_alone(monitor: Monitor, now: datetime) -> Slot | None:
+    """One monitor's trouble must not stop the others."""
+    try:
+        with transaction.atomic():
+            return _claim(monitor, now)
+    except IntegrityError:
+        log.exception("monitor %s: a slot could not be claimed", monitor.pk)
+        return None
 
 
 def _claim(monitor: Monitor, now: datetime) -> Slot | None:
@@ -58,11 +70,12 @@ def _claim(monitor: Monitor, now: datetime) -> Slot | None:
         monitor.next_due_at, monitor.interval_s, horizon=now + HORIZON, now=now
     )
     monitor.next_due_at = found.next_due
+    monitor.claimed_until = found.next_due - timedelta(seconds=monitor.interval_s)
     if found.missed:
         gaps.add(monitor.pk, found.missed, Gap.Reason.NOT_SCHEDULED)
     if found.slot is None:
         return None
-    return Slot(
+    return Slot.objects.create(
         monitor=monitor,
         due_at=found.slot,
         interval_s=monitor.interval_s,
@@ -84,10 +97,21 @@ def begin(slot: Slot, worker: str, give_up_at: datetime, now: datetime) -> bool:
         Exists(alive), monitor_id=slot.monitor_id, due_at__lt=slot.due_at
     )
     with transaction.atomic():
+        _one_at_a_time(slot.monitor_id)
         if running.exists():
             give_up(mine, Gap.Reason.OVERLAP)
             return False
         return mine.update(worker=worker, give_up_at=give_up_at) == 1
+
+
+def _one_at_a_time(monitor_id: int) -> None:
+    """Let two slots of one monitor see each other. Not by the monitor's row: claiming
+    passes over monitors whose row is locked."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_advisory_xact_lock(hashtext('collectors.begin'), %s)",
+            [monitor_id],
+        )
 
 
 def give_up(slots: QuerySet[Slot], reason: Gap.Reason | None) -> int:
@@ -99,10 +123,15 @@ def give_up(slots: QuerySet[Slot], reason: Gap.Reason | None) -> int:
         slots.select_for_update(skip_locked=True).order_by("monitor_id", "due_at")
     )
     for row in rows:
-        if reason is not None:
+        if reason is not None and not _has_sample(row):
             gaps.add_slot(row.monitor_id, row.due_at, row.interval_s, reason)
         row.delete()
     return len(rows)
+
+
+def _has_sample(slot: Slot) -> bool:
+    samples = Sample.objects.filter(monitor_id=slot.monitor_id, due_at=slot.due_at)
+    return samples.exists()
 
 
 def sweep(now: datetime) -> int:

@@ -12,11 +12,16 @@ from collectors.models import Endpoint, Monitor, Scenario
 
 
 def place(monitor: Monitor, interval_s: int, now: datetime) -> None:
-    """Put ``monitor`` on the grid of ``interval_s``; its next slot is after ``now``."""
+    """Put ``monitor`` on the grid of ``interval_s``.
+
+    Its next slot is after ``now``, and after every slot that was claimed: slots are
+    claimed a little ahead, and none may be probed twice.
+    """
     key = f"{monitor.endpoint_id}:{monitor.scenario_id}"
     monitor.interval_s = interval_s
     monitor.phase_ms = schedule.phase_ms(key, interval_s)
-    monitor.next_due_at = schedule.next_slot(now, interval_s, monitor.phase_ms)
+    after = max(now, monitor.claimed_until or now)
+    monitor.next_due_at = schedule.next_slot(after, interval_s, monitor.phase_ms)
 
 
 @transaction.atomic
@@ -39,11 +44,16 @@ def choose(endpoint: Endpoint, chosen: Mapping[Scenario, int], now: datetime) ->
         place(monitor, interval_s, now)
         monitor.save()
     for monitor in known.values():
-        set_enabled(monitor, False, now)
+        _set_enabled(monitor, False, now)
 
 
-def set_enabled(monitor: Monitor, enabled: bool, now: datetime) -> None:
+@transaction.atomic
+def set_enabled(pk: int, enabled: bool, now: datetime) -> None:
     """Pause or resume. Slots of the pause are no gap: nobody asked for them."""
+    _set_enabled(Monitor.objects.select_for_update().get(pk=pk), enabled, now)
+
+
+def _set_enabled(monitor: Monitor, enabled: bool, now: datetime) -> None:
     if monitor.enabled == enabled:
         return
     monitor.enabled = enabled

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db import DatabaseError, connection, transaction
+from django.db import DatabaseError, DataError, connection, transaction
 from django.utils import timezone
 
 from collectors import claims, heartbeat, keys, series, store
@@ -99,10 +99,16 @@ def _store(
             store.judged(row, measurement, objective)
             store.record(row, measurement)
             return remember_quirks(monitor.endpoint, measurement)
+        except DataError:
+            log.exception("monitor %s, %s: not to be stored", monitor.pk, due_at)
+            slot = Slot.objects.filter(monitor=monitor, due_at=due_at)
+            with transaction.atomic():
+                claims.give_up(slot, Gap.Reason.PROBER_FAULT)
+            return
         except DatabaseError:
             connection.close()
             if time.monotonic() > deadline:
-                log.exception("a sample could not be stored: %s", measurement)
+                log.exception("monitor %s, %s: could not be stored", monitor.pk, due_at)
                 raise
             log.warning("monitor %s: storing failed, trying again", monitor.pk)
             time.sleep(wait_s)

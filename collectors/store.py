@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 from psycopg import errors
 
 from collectors import gaps, judge, partitions, rollups, sinks
@@ -102,7 +103,7 @@ def judged(row: Sample, measurement: Measurement, objective: Objective | None) -
 def record(row: Sample, measurement: Measurement) -> bool:
     """Store ``row`` and its timeline, end its slot, and tell the sinks.
 
-    Returns False, and changes nothing, where the slot has its sample already or its
+    Returns False, and stores nothing, where the slot has its sample already or its
     monitor was deleted meanwhile.
     """
     try:
@@ -112,6 +113,7 @@ def record(row: Sample, measurement: Measurement) -> bool:
     except IntegrityError as error:
         cause = error.__cause__
         if isinstance(cause, errors.UniqueViolation | errors.ForeignKeyViolation):
+            _slot_of(row).delete()
             return False
         if not isinstance(cause, errors.CheckViolation):
             raise
@@ -125,10 +127,13 @@ class _MonitorGone(Exception):
     """The monitor was deleted while it was probed."""
 
 
+def _slot_of(row: Sample) -> QuerySet[Slot]:
+    return Slot.objects.filter(monitor_id=row.monitor_id, due_at=row.due_at)
+
+
 def _record(row: Sample, measurement: Measurement) -> None:
     with transaction.atomic():
-        slot = Slot.objects.filter(monitor_id=row.monitor_id, due_at=row.due_at)
-        was_open, _ = slot.delete()
+        was_open, _ = _slot_of(row).delete()
         if not was_open and not Monitor.objects.filter(pk=row.monitor_id).exists():
             raise _MonitorGone
         row.save(force_insert=True)

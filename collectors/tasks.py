@@ -31,6 +31,8 @@ def tick() -> None:
     """Claim what is due and hand it to the workers."""
     now = timezone.now()
     for claim in claims.claim_due(now):
+        if claim.expires_at <= timezone.now():
+            continue  # this machine was held up; the sweep makes it a gap
         probe.apply_async(
             (claim.monitor_id, schedule.to_ms(claim.due_at)), expires=claim.expires_at
         )

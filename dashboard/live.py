@@ -36,6 +36,7 @@ class Publisher:
         self._news = threading.Condition()
         self._samples: list[payloads.SamplePayload] = []
         self._states: dict[int, payloads.StatePayload] = {}
+        self._changed = False
         self._thread: threading.Thread | None = None
 
     def sample(self, payload: payloads.SamplePayload) -> None:
@@ -46,6 +47,11 @@ class Publisher:
     def state(self, payload: payloads.StatePayload) -> None:
         with self._news:
             self._states[payload["monitor"]] = payload
+            self._wake()
+
+    def changed(self) -> None:
+        with self._news:
+            self._changed = True
             self._wake()
 
     def _wake(self) -> None:
@@ -68,10 +74,10 @@ class Publisher:
 
     def _next(self) -> payloads.FramePayload:
         with self._news:
-            self._news.wait_for(lambda: self._samples or self._states)
-            samples, states = self._samples, self._states
-            self._samples, self._states = [], {}
-        return payloads.frame(timezone.now(), samples, states.values())
+            self._news.wait_for(lambda: self._samples or self._states or self._changed)
+            samples, states, changed = self._samples, self._states, self._changed
+            self._samples, self._states, self._changed = [], {}, False
+        return payloads.frame(timezone.now(), samples, states.values(), changed)
 
 
 def send(frame: payloads.FramePayload) -> None:
@@ -93,3 +99,8 @@ def on_state(row: MonitorState) -> None:
     """Sink of ``STATE_SINKS``: news of a monitor's word, once it is committed."""
     payload = payloads.state(row)
     transaction.on_commit(lambda: publisher.state(payload))
+
+
+def changed() -> None:
+    """News that endpoints, monitors or limits were changed, once it is committed."""
+    transaction.on_commit(publisher.changed)

@@ -50,12 +50,14 @@ class LimitsPayload(TypedDict):
     ttft_ms: float | None
     tokens_per_second: float | None
     total_ms: float | None
+    max_gap_ms: float | None
 
 
 class StatePayload(TypedDict):
     monitor: int
     state: str
     since_ms: int
+    why: str
 
 
 class TilePayload(TypedDict):
@@ -82,13 +84,18 @@ class SnapshotPayload(TypedDict):
 
 
 class FramePayload(TypedDict):
-    """What the socket carries: news since the frame before."""
+    """What the socket carries: news since the frame before.
+
+    ``changed``: endpoints, monitors or limits are other than they were, so that the
+    page must fetch its snapshot anew.
+    """
 
     type: Literal["frame"]
     v: int
     server_ms: int
     samples: list[SamplePayload]
     states: list[StatePayload]
+    changed: bool
 
 
 class GapPayload(TypedDict):
@@ -146,6 +153,7 @@ def limits(objective: Objective | None) -> LimitsPayload:
         "ttft_ms": objective.ttft_ms_max if objective else None,
         "tokens_per_second": objective.tokens_per_second_min if objective else None,
         "total_ms": objective.total_ms_max if objective else None,
+        "max_gap_ms": objective.max_gap_ms_max if objective else None,
     }
 
 
@@ -154,6 +162,7 @@ def state(row: MonitorState) -> StatePayload:
         "monitor": row.monitor_id,
         "state": row.state,
         "since_ms": ms(row.since),
+        "why": row.why,
     }
 
 
@@ -212,6 +221,7 @@ def unknown(monitor: Monitor) -> StatePayload:
         "monitor": monitor.pk,
         "state": MonitorState.State.NO_DATA if monitor.enabled else "paused",
         "since_ms": ms(monitor.created_at),
+        "why": "",
     }
 
 
@@ -219,6 +229,7 @@ def frame(
     now: datetime,
     samples: Iterable[SamplePayload] = (),
     states: Iterable[StatePayload] = (),
+    changed: bool = False,
 ) -> FramePayload:
     return {
         "type": "frame",
@@ -226,6 +237,7 @@ def frame(
         "server_ms": ms(now),
         "samples": list(samples),
         "states": list(states),
+        "changed": changed,
     }
 
 

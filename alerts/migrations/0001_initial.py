@@ -49,6 +49,14 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
+                    "why",
+                    models.CharField(
+                        blank=True,
+                        help_text="what is wrong, while something is",
+                        max_length=300,
+                    ),
+                ),
+                (
                     "data",
                     models.CharField(
                         choices=[

@@ -205,6 +205,14 @@ class Migration(migrations.Migration):
                 ),
                 ("next_due_at", models.DateTimeField(editable=False)),
                 (
+                    "claimed_until",
+                    models.DateTimeField(
+                        editable=False,
+                        help_text="the newest slot claimed or missed; none up to it comes again",
+                        null=True,
+                    ),
+                ),
+                (
                     "created_at",
                     models.DateTimeField(
                         default=django.utils.timezone.now, editable=False

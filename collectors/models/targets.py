@@ -137,6 +137,11 @@ class Monitor(models.Model):
         editable=False, help_text="where on the grid this monitor's slots lie"
     )
     next_due_at = models.DateTimeField(editable=False)
+    claimed_until = models.DateTimeField(
+        null=True,
+        editable=False,
+        help_text="the newest slot claimed or missed; none up to it comes again",
+    )
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:

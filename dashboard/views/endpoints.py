@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 
 from collectors import monitors
 from collectors.models import Endpoint
-from dashboard import payloads
+from dashboard import live, payloads
 from dashboard.forms import EndpointForm
 
 
@@ -36,6 +36,7 @@ def _form(request: HttpRequest, endpoint: Endpoint | None) -> HttpResponse:
         with transaction.atomic():
             saved = form.save()
             monitors.choose(saved, form.chosen(), timezone.now())
+        live.changed()
         messages.success(request, _told(saved, len(form.chosen())))
         return redirect("overview")
     form.described()
@@ -64,5 +65,6 @@ def delete(request: HttpRequest, pk: int) -> HttpResponse:
             {"endpoint": endpoint, "monitors": endpoint.monitors.count()},
         )
     endpoint.delete()
+    live.changed()
     messages.success(request, f"{endpoint} and all that was measured are deleted.")
     return redirect("endpoints")

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from collectors import monitors as changes
 from collectors.models import Monitor
-from dashboard import payloads
+from dashboard import live, payloads
 from dashboard.views.api import DEFAULT_RANGE, RANGES
 from dashboard.views.overview import FAILURES
 
@@ -59,7 +59,8 @@ def pause(request: HttpRequest, pk: int) -> HttpResponseRedirect:
     """Pause or resume, as ``enabled`` says."""
     monitor = _get(pk)
     enabled = request.POST.get("enabled") == "1"
-    changes.set_enabled(monitor, enabled, timezone.now())
+    changes.set_enabled(monitor.pk, enabled, timezone.now())
+    live.changed()
     messages.success(request, f"{monitor} is {'resumed' if enabled else 'paused'}.")
     return redirect("monitor", pk=pk)
 
@@ -70,5 +71,6 @@ def delete(request: HttpRequest, pk: int) -> HttpResponse:
     if request.method != "POST":
         return render(request, "dashboard/monitor_delete.html", {"monitor": monitor})
     monitor.delete()
+    live.changed()
     messages.success(request, f"{monitor} and its samples are deleted.")
     return redirect("overview")

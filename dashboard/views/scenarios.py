@@ -10,6 +10,7 @@ from django.views.decorators.http import require_safe
 
 from collectors import series
 from collectors.models import Objective, Scenario
+from dashboard import live
 from dashboard.forms import LimitsForm
 
 
@@ -29,6 +30,7 @@ def edit(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         if form.has_changed():
             form.save()
+            live.changed()
             messages.success(request, f"The limits of {scenario} are changed from now.")
         return redirect("scenario", slug=slug)
     form.described()

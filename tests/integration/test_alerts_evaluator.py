@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from datetime import timedelta
+from itertools import groupby
 
 import pytest
 from django.db import connection
@@ -96,8 +97,25 @@ def test_every_new_word_is_told_once(told_states):
 
     run(monitor, "GGBBBBGGGG")
 
-    words = ["stable", "degrading", "failing", "degrading", "stable"]
-    assert told_states == [(monitor.pk, word) for word in words]
+    assert {pk for pk, _ in told_states} == {monitor.pk}
+    words = [word for word, _ in groupby(word for _, word in told_states)]
+    assert words == ["stable", "degrading", "failing", "degrading", "stable"]
+
+
+def test_what_is_wrong_is_told_as_long_as_something_is():
+    monitor = watched_monitor()
+
+    def why() -> str:
+        return MonitorState.objects.get(monitor=monitor).why
+
+    run(monitor, "GGB")
+    assert why() == "TTFT over 1 s in 1 of the last 3 probes"
+    run(monitor, "BB", first=3)
+    assert why() == "TTFT over 1 s in 3 of the last 5 probes"
+    run(monitor, "EEEE", first=5)
+    assert why().startswith("4 of the last 5 probes failed; TTFT over 1 s in")
+    run(monitor, "GGGGG", first=9)
+    assert why() == ""
 
 
 def test_a_word_is_dated_by_when_it_was_said():

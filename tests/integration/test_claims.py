@@ -3,10 +3,12 @@ from datetime import timedelta
 
 import pytest
 from django.db import connection
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from collectors import claims, heartbeat
+from collectors import claims, gaps, heartbeat, monitors, schedule
 from collectors.models import Gap, Heartbeat, Monitor, Slot
-from tests.factories import T0, at, make_monitor, make_scenario
+from tests.factories import T0, at, make_monitor, make_sample, make_scenario
 
 pytestmark = pytest.mark.django_db
 
@@ -119,3 +121,76 @@ def test_two_schedulers_at_once_claim_each_slot_once():
     first_free = Monitor.objects.values_list("next_due_at", flat=True)
     slots = sum((due - T0) / timedelta(seconds=1) for due in first_free)
     assert len(found) + missed == slots
+
+
+def test_a_resumed_monitor_never_repeats_a_slot_that_was_claimed_ahead():
+    monitor = make_monitor(next_due_at=at(0.8))
+    [claim] = claims.claim_due(T0)
+    monitors.set_enabled(monitor.pk, False, at(0.1))
+    monitors.set_enabled(monitor.pk, True, at(0.2))
+    monitor.refresh_from_db()
+    assert monitor.next_due_at > claim.due_at
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["tick", "pause", "resume", 1, 2, 3, 5, 60]),
+            st.integers(0, 3000),
+        ),
+        max_size=30,
+    )
+)
+def test_no_slot_is_claimed_twice_whatever_people_press(steps):
+    """Pausing, resuming and other intervals, at any moment between the ticks."""
+    Monitor.objects.all().delete()  # of the examples before
+    monitor = make_monitor(interval_s=5)
+    now, claimed = T0, []
+    for step, wait_ms in steps:
+        now += timedelta(milliseconds=wait_ms)
+        if step == "tick":
+            claimed += [c.due_at for c in claims.claim_due(now)]
+        elif step in ("pause", "resume"):
+            monitors.set_enabled(monitor.pk, step == "resume", now)
+        else:
+            monitors.choose(monitor.endpoint, {monitor.scenario: step}, now)
+    missed = [
+        gap.first_due_at + n * timedelta(seconds=gap.interval_s)
+        for gap in Gap.objects.filter(monitor=monitor)
+        for n in range(gap.slots)
+    ]
+    slots = claimed + missed
+    assert len(slots) == len(set(slots))
+
+
+def test_one_monitor_s_trouble_does_not_stop_the_others(caplog):
+    broken, other = make_monitor(), make_monitor()
+    Slot.objects.create(monitor=broken, due_at=T0, interval_s=10, give_up_at=at(60))
+    assert [c.monitor_id for c in claims.claim_due(T0)] == [other.pk]
+    assert f"monitor {broken.pk}: a slot could not be claimed" in caplog.text
+    assert {c.monitor_id for c in claims.claim_due(at(10))} == {broken.pk, other.pk}
+
+
+def test_a_slot_that_has_its_sample_never_becomes_a_gap():
+    monitor = make_monitor()
+    claims.claim_due(T0)
+    make_sample(monitor, T0)
+    assert claims.sweep(at(60)) == 1
+    assert not Gap.objects.exists()
+
+
+def test_a_gap_that_is_known_already_is_no_trouble():
+    monitor = make_monitor()
+    run = schedule.run_of(T0, at(20), 10)
+    for _ in range(2):
+        gaps.add(monitor.pk, run, Gap.Reason.OVERLAP)
+        gaps.add_slot(monitor.pk, at(10), 10, Gap.Reason.NOT_FINISHED)
+    assert Gap.objects.get().slots == 3
+
+
+def test_a_late_sample_leaves_gaps_of_another_grid_alone():
+    monitor = make_monitor()
+    gaps.add(monitor.pk, schedule.run_of(T0, at(40), 10), Gap.Reason.OVERLAP)
+    gaps.take_out(monitor.pk, at(7))
+    assert Gap.objects.get().slots == 5

@@ -8,14 +8,16 @@ from channels.layers import get_channel_layer
 from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.test import Client
+from django.urls import reverse
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Origin
 
+from alerts.models import MonitorState
 from collectors.models import Sample
 from dashboard import live, payloads
 from dashboard.consumers import SIGN_IN
-from tests.factories import at, make_monitor, make_sample
+from tests.factories import at, make_monitor, make_sample, make_scenario
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -123,3 +125,22 @@ def test_news_under_load_is_gathered():
         return sizes
 
     assert len(frames_of_a_hundred_samples()) <= 4
+
+
+def test_changed_limits_are_news(socket, visitor):
+    """A page that shows the old limit beside the new word would lie."""
+    scenario = make_scenario()
+    address = reverse("scenario", args=[scenario.slug])
+    assert visitor.post(address, {"ttft_ms_max": "50"}).status_code == 302
+    frame = next_frame(socket)
+    assert (frame["changed"], frame["samples"], frame["states"]) == (True, [], [])
+
+
+def test_a_changed_word_is_news_with_its_reason(socket):
+    monitor = make_monitor()
+    row = MonitorState.objects.create(
+        monitor=monitor, state="failing", why="TTFT over 2 s in 3 of the last 5 probes"
+    )
+    live.on_state(row)
+    [state] = next_frame(socket)["states"]
+    assert (state["state"], state["why"]) == ("failing", row.why)

@@ -91,8 +91,13 @@ def test_storing_twice_stores_once():
     monitor = make_monitor()
     claimed(monitor)
     assert store.record(row_of(monitor), ANSWER)
+    claimed_again = Slot(
+        monitor=monitor, due_at=T0, interval_s=10, give_up_at=at(60), worker="w"
+    )
+    claimed_again.save()
     assert not store.record(row_of(monitor), ANSWER)
     assert Sample.objects.count() == 1
+    assert not Slot.objects.exists()  # nothing left to hold up the slots after it
 
 
 def test_a_late_sample_takes_its_slot_out_of_the_gap():
