@@ -90,7 +90,7 @@ function caption(name) {
     `; ${told.samples} samples, ${told.failed} failed`,
     told.missed ? `, ${told.missed} missed (${gaps})` : "",
     ` ${window}.`,
-    isRaw(series, intervalS) ? "" : ` Line: the median of each ${span(series.bucket_s * 1000)}; band: to its ${FIGURES[name].tail}.`,
+    isRaw(series, intervalS) ? "" : ` Line: the median of each ${span(series.bucket_s * 1000)}; band: to its ${FIGURES[name].tail}, fainter to its worst.`,
   ].join("");
 }
 

@@ -1,7 +1,7 @@
 // The small charts: a tile's sparkline, and one answer's tokens. Pure.
 
 import { FAILURE_AXIS, HIDDEN_AXIS, failures, frame, ruled, top } from "./plotparts.js";
-import { withBreaks } from "./series.js";
+import { lone, withBreaks } from "./series.js";
 import { SPARK_POINTS } from "./store.js";
 
 /** The last points of a tile's leading figure over its limit, from zero. */
@@ -12,10 +12,12 @@ export function spark(tile, colours, size) {
   const failed = xs.filter((_, i) => ys[i] == null);
   const bound = tile.limits[tile.leading];
   const end = xs.at(-1) ?? 0;
-  const line = { color: colours.series, width: size.line };
+  const style = { color: colours.series, width: size.line };
+  const line = withBreaks(xs, ys, intervalMs);
   return {
     data: [
-      { ...withBreaks(xs, ys, intervalMs), type: "scatter", mode: "lines", line },
+      { ...line, type: "scatter", mode: "lines", line: style },
+      { ...lone(line), type: "scatter", mode: "markers", marker: { color: colours.series, size: 2 * size.line } },
       failures(failed, colours, size, []),
     ],
     layout: {

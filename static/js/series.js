@@ -34,6 +34,8 @@ export function extend(series, sample, nowMs) {
       const value = sample.ok ? sample[name] : null;
       series.figures[name].median.splice(at + 1, 0, value);
       series.figures[name].tail.splice(at + 1, 0, value);
+      series.ends[name].low.splice(at + 1, 0, value);
+      series.ends[name].high.splice(at + 1, 0, value);
     }
   }
   slide(series, nowMs);
@@ -52,16 +54,16 @@ export function slide(series, nowMs) {
 }
 
 function columns(series) {
-  const figures = FIGURES.flatMap((name) => Object.values(series.figures[name]));
-  return [series.due_ms, series.count, series.failed, ...figures];
+  const figures = FIGURES.flatMap((name) => [series.figures[name], series.ends[name]]);
+  return [series.due_ms, series.count, series.failed, ...figures.flatMap(Object.values)];
 }
 
-/** Where the line must break: after each point that the next one is not close to. */
+/** Where the line must break: after each point whose next slot or bucket is missing. */
 export function withBreaks(xs, ys, bucketMs) {
   const x = [];
   const y = [];
   xs.forEach((at, i) => {
-    if (i > 0 && at - xs[i - 1] > 2.5 * bucketMs) {
+    if (i > 0 && at - xs[i - 1] > 1.5 * bucketMs) {
       x.push((at + xs[i - 1]) / 2);
       y.push(null);
     }
@@ -69,6 +71,17 @@ export function withBreaks(xs, ys, bucketMs) {
     y.push(ys[i]);
   });
   return { x, y };
+}
+
+/** The points that no line leads to or from: a line alone would hide them. */
+export function lone({ x, y }) {
+  const at = y.flatMap((value, i) => (value != null && y[i - 1] == null && y[i + 1] == null ? [i] : []));
+  return { x: at.map((i) => x[i]), y: at.map((i) => y[i]) };
+}
+
+/** The column of the worst single values: a rate's least, a duration's greatest. */
+export function worsts(series, name) {
+  return series.ends[name][name === "tokens_per_second" ? "low" : "high"];
 }
 
 /** The area between two columns as one polygon for each unbroken run of points. */
@@ -105,14 +118,15 @@ export function steps(limits, name, from, to) {
   return points;
 }
 
-/** What a reader without eyes for the chart needs: the last value, the worst, the count. */
+/** What a reader without eyes for the chart needs: the last sample's value, the worst
+ * sample's, the count. Never a bucket's, or a day would contradict its last minutes. */
 export function summary(series, name) {
-  const { median, tail } = series.figures[name];
-  const present = tail.filter((value) => value != null);
+  const recent = series.samples.filter((row) => row.ok && row[name] != null && row.due_ms >= series.from_ms);
+  const present = [...worsts(series, name), ...recent.map((row) => row[name])].filter((value) => value != null);
   const worst = name === "tokens_per_second" ? Math.min : Math.max;
   const sum = (numbers) => numbers.reduce((a, b) => a + b, 0);
   return {
-    last: median.findLast((value) => value != null) ?? null,
+    last: recent[0]?.[name] ?? null,
     worst: present.length ? worst(...present) : null,
     samples: sum(series.count),
     failed: sum(series.failed),

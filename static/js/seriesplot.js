@@ -2,7 +2,7 @@
 
 import { FIGURES, clock, figure, limit, moment } from "./format.js";
 import { FAILURE_AXIS, fade, failures, frame, ruled, top } from "./plotparts.js";
-import { band, steps, withBreaks } from "./series.js";
+import { band, lone, steps, withBreaks, worsts } from "./series.js";
 
 const FEW = 90;
 
@@ -86,14 +86,16 @@ function traces(series, name, x, scale, points, colours, size) {
   const failed = series.due_ms.map((at, i) => ({ at, n: series.failed[i] })).filter(({ n }) => n);
   const dots = median.length <= FEW;
   const base = { type: "scatter", mode: "lines", hoverinfo: "skip" };
+  const area = (edge, alpha) => ({
+    ...base,
+    ...placed(band(series.due_ms, median, scaled(edge), bucketMs)),
+    line: { width: 0 },
+    fill: "toself",
+    fillcolor: fade(colours.series, alpha),
+  });
+  const line = withBreaks(series.due_ms, median, bucketMs);
   return [
-    {
-      ...base,
-      ...placed(band(series.due_ms, median, scaled(series.figures[name].tail), bucketMs)),
-      line: { width: 0 },
-      fill: "toself",
-      fillcolor: fade(colours.series, 0.25),
-    },
+    area(series.figures[name].tail, 0.25),
     {
       ...base,
       x: points.map(([at]) => x(at)),
@@ -101,7 +103,7 @@ function traces(series, name, x, scale, points, colours, size) {
       line: { color: colours.muted, width: 1, dash: "dash", shape: "hv" },
     },
     {
-      ...placed(withBreaks(series.due_ms, median, bucketMs)),
+      ...placed(line),
       type: "scatter",
       mode: dots ? "lines+markers" : "lines",
       marker: { size: size.line * 3, color: colours.series },
@@ -109,6 +111,8 @@ function traces(series, name, x, scale, points, colours, size) {
       text: withBreaks(series.due_ms, labels, bucketMs).y,
       hovertemplate: "%{text}<extra></extra>",
     },
+    area(worsts(series, name), 0.12),
+    { ...base, ...placed(dots ? { x: [], y: [] } : lone(line)), mode: "markers", marker: { size: size.line * 2, color: colours.series } },
     failures(failed.map(({ at }) => x(at)), colours, size, failed.map(({ at, n }) => `${clock(at)}: ${n} failed`)),
   ];
 }
@@ -116,7 +120,7 @@ function traces(series, name, x, scale, points, colours, size) {
 export function chart(series, name, colours, size, offsetMin) {
   const x = localTime(offsetMin);
   const points = steps(series.limits, name, series.from_ms, series.to_ms);
-  const values = Object.values(series.figures[name]).flat();
+  const values = [...Object.values(series.figures[name]).flat(), ...worsts(series, name)];
   const high = top(...values, ...points.map(([, value]) => value));
   const { unit, scale } = unitOf(name, high);
   const axis = valueAxis(values, high, { unit, scale }, colours);

@@ -16,10 +16,12 @@ function tile(values, limits = { ttft_ms: 1000 }) {
 
 function series(values, overrides = {}) {
   const figure = { median: values, tail: values };
+  const ends = { low: values, high: values };
   return {
     from_ms: 0, to_ms: 100_000, bucket_s: 10, due_ms: values.map((_, i) => i * 10_000),
     count: values.map(() => 1), failed: values.map((v) => (v == null ? 1 : 0)),
     figures: { ttft_ms: figure, tokens_per_second: figure, total_ms: figure },
+    ends: { ttft_ms: ends, tokens_per_second: ends, total_ms: ends },
     limits: [{ from_ms: null, ttft_ms: 1000, tokens_per_second: 15, total_ms: null }], gaps: [], ...overrides,
   };
 }
@@ -40,8 +42,8 @@ test("without a limit, or without points, a sparkline can still be drawn", () =>
 test("failures are marks on the bottom, not values of zero", () => {
   const { data } = spark(tile([200, null, 300]), COLOURS, SIZE);
   assert.deepEqual(data[0].y, [200, null, 300]);
-  assert.deepEqual(data[1].x, [10_000]);
-  assert.equal(data[1].yaxis, "y2");
+  assert.deepEqual(data[2].x, [10_000]);
+  assert.equal(data[2].yaxis, "y2");
 });
 
 test("a chart from zero in milliseconds, in seconds where those are many", () => {

@@ -1,14 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { TABLE_ROWS, band, extend, isRaw, limitsAt, missing, slide, steps, summary, withBreaks, withRow } from "../../../static/js/series.js";
+import { TABLE_ROWS, band, extend, isRaw, limitsAt, lone, missing, slide, steps, summary, withBreaks, withRow } from "../../../static/js/series.js";
 
 function series(due = [0, 10_000, 20_000], overrides = {}) {
   const column = (k) => due.map((_, i) => k * (i + 1));
+  const ends = (k) => ({ low: column(k / 2), high: column(k * 2) });
   const figure = (k) => ({ median: column(k), tail: column(k) });
   return {
     from_ms: 0, to_ms: 20_000, bucket_s: 10, due_ms: [...due], count: due.map(() => 1), failed: due.map(() => 0),
-    figures: { ttft_ms: figure(100), tokens_per_second: figure(1), total_ms: figure(1000) }, limits: [], gaps: [], samples: [],
+    figures: { ttft_ms: figure(100), tokens_per_second: figure(1), total_ms: figure(1000) },
+    ends: { ttft_ms: ends(100), tokens_per_second: ends(1), total_ms: ends(1000) }, limits: [], gaps: [], samples: [],
     ...overrides,
   };
 }
@@ -28,7 +30,7 @@ test("a sample becomes a point and the window slides with it", () => {
 test("all columns stay equally long, whatever comes", () => {
   const s = series();
   for (const due of [30_000, 30_000, 5_000, 60_000, 45_000]) extend(s, sample(due), 60_000);
-  const lengths = [s.due_ms, s.count, s.failed, ...Object.values(s.figures).flatMap((f) => [f.median, f.tail])];
+  const lengths = [s.due_ms, s.count, s.failed, ...[...Object.values(s.figures), ...Object.values(s.ends)].flatMap(Object.values)];
   assert.equal(new Set(lengths.map((c) => c.length)).size, 1);
   assert.deepEqual(s.due_ms, s.due_ms.toSorted((a, b) => a - b));
   assert.equal(new Set(s.due_ms).size, s.due_ms.length);
@@ -76,8 +78,8 @@ test("news that a series was read too early for is put back, and nothing else", 
 });
 
 test("a line breaks where slots are missing, and zero does not break it", () => {
-  assert.deepEqual(withBreaks([0, 10, 20, 100, 110], [1, 0, 3, 4, 5], 10), {
-    x: [0, 10, 20, 60, 100, 110], y: [1, 0, 3, null, 4, 5],
+  assert.deepEqual(withBreaks([0, 10, 20, 40, 50], [1, 0, 3, 4, 5], 10), {
+    x: [0, 10, 20, 30, 40, 50], y: [1, 0, 3, null, 4, 5],
   });
   assert.deepEqual(withBreaks([], [], 10), { x: [], y: [] });
 });
@@ -94,11 +96,24 @@ test("dated limits are steps inside the window", () => {
   assert.deepEqual(steps([], "ttft_ms", 0, 100), []);
 });
 
-test("the summary tells the last, the worst for that figure, and what is missing", () => {
-  const s = series([0, 10, 20], { gaps: [{ slots: 3 }, { slots: 2 }], failed: [0, 1, 0] });
-  s.figures.tokens_per_second = { median: [5, 6, null], tail: [4, 9, null] };
+test("a point without neighbours is found, for no line shows it", () => {
+  assert.deepEqual(lone({ x: [0, 1, 2, 3, 4, 5, 6], y: [7, null, 0, null, 1, 2, null] }), { x: [0, 2], y: [7, 0] });
+});
+
+test("the summary tells the last sample, the worst sample for that figure, and what is missing", () => {
+  const samples = [sample(25, { ok: false }), sample(20, { tokens_per_second: 6 }), sample(10)];
+  const s = series([0, 10, 20], { gaps: [{ slots: 3 }, { slots: 2 }], failed: [0, 1, 0], samples });
+  s.ends.tokens_per_second = { low: [4, 9, null], high: [90, 90, null] };
   assert.deepEqual(summary(s, "tokens_per_second"), { last: 6, worst: 4, samples: 3, failed: 1, missed: 5 });
-  assert.equal(summary(s, "ttft_ms").worst, 300);
+  assert.equal(summary(s, "ttft_ms").worst, 600);
+});
+
+test("a sample that no bucket has yet can be the worst", () => {
+  const s = series([0], { samples: [sample(20, { ttft_ms: 9000 })] });
+  assert.deepEqual([summary(s, "ttft_ms").last, summary(s, "ttft_ms").worst], [9000, 9000]);
+});
+
+test("an empty series has no values to sum up", () => {
   assert.deepEqual(summary(series([]), "ttft_ms"), { last: null, worst: null, samples: 0, failed: 0, missed: 0 });
 });
 
