@@ -76,10 +76,19 @@ _ADVICE: dict[Failure, str] = {
     ),
 }
 
+_NO_MODEL = (
+    "The server does not serve {model} here. Check that it is spelt as the server "
+    "lists it, and that this key may use it."
+)
+
 _NOT_FOUND = (
-    "The server answers, but has no such page or model. Check that {model} is spelt "
-    "as the server lists it, and that {base_url} is the API's base URL (often ending "
-    "in /v1)."
+    "The server answers, but has nothing at this address. Check {base_url}: its "
+    "path may be wrong (many end in /v1), or the server speaks another protocol."
+)
+
+_NO_KEY = (
+    "The server asks for an API key and none is given. Paste one, or name the "
+    "variable that holds it."
 )
 
 _UNKNOWN = "The probe failed in a way that this version does not know: {error}."
@@ -92,16 +101,35 @@ def advise(
     error_text: str | None,
     base_url: str,
     model: str,
+    has_key: bool,
 ) -> str:
-    """One or two sentences: what happened and what to do; the server's words last."""
-    if http_status == 404:
-        sentence = _NOT_FOUND
-    else:
-        try:
-            sentence = _ADVICE[Failure(error)]
-        except ValueError:
-            sentence = _UNKNOWN
+    """One or two sentences: what happened and what to do, and the server's words.
+
+    Those come last, but first where they name the model that it does not have.
+    """
+    names_model = _names_model(error_text, model)
+    sentence = _sentence(error, http_status, names_model=names_model, has_key=has_key)
     words = sentence.format(base_url=base_url, model=model, error=error)
+    if http_status == 404 and error_text and names_model:
+        return f"{error_text.rstrip('.')} (HTTP 404). {words}"
     status = f"HTTP {http_status}" if http_status and http_status != 200 else ""
     told = ": ".join(part for part in (status, error_text) if part)
     return f"{words} ({told})" if told else words
+
+
+def _names_model(error_text: str | None, model: str) -> bool:
+    text = (error_text or "").casefold()
+    return "model" in text or model.casefold() in text
+
+
+def _sentence(
+    error: str, http_status: int | None, *, names_model: bool, has_key: bool
+) -> str:
+    if http_status == 404:
+        return _NO_MODEL if names_model else _NOT_FOUND
+    if error == Failure.AUTH and not has_key:
+        return _NO_KEY
+    try:
+        return _ADVICE[Failure(error)]
+    except ValueError:
+        return _UNKNOWN

@@ -102,4 +102,5 @@ def _told(trial: Trial) -> str:
         error_text=result.get("error_text"),
         base_url=trial.base_url,
         model=trial.model,
+        has_key=bool(trial.key_encrypted or trial.key_variable),
     )

@@ -60,7 +60,7 @@ def test_an_endpoint_is_added_tried_saved_and_seen_live(page: Page, stack: Stack
         fill(page, base_url="http://127.0.0.1:1/v1", model="scripted")
         assert "Nothing answers at http://127.0.0.1:1/v1" in told_after_test(page)
         fill(page, base_url=simulator, model="no-such-model")
-        assert "Check that no-such-model is spelt" in told_after_test(page)
+        assert "does not serve no-such-model" in told_after_test(page)
 
         fill(page, base_url=server.base_url, model="scripted")
         assert told_after_test(page) == "scripted answered."

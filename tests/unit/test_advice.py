@@ -10,6 +10,7 @@ def told(error: str, **overrides):
         "error_text": None,
         "base_url": "http://vllm:8000/v1",
         "model": "mistral",
+        "has_key": True,
     }
     return advice.advise(error, **facts | overrides)
 
@@ -31,11 +32,26 @@ def test_a_wrong_key_says_to_look_at_the_key():
     assert "API key" in told(Failure.AUTH, http_status=401)
 
 
-def test_a_wrong_model_or_path_names_both():
-    sentence = told(Failure.CLIENT, http_status=404, error_text="no such model")
-    assert "mistral" in sentence
+def test_a_key_that_nobody_gave_is_not_called_wrong():
+    sentence = told(Failure.AUTH, http_status=401, has_key=False)
+    assert "none is given" in sentence
+    assert "again" not in sentence
+
+
+@pytest.mark.parametrize("words", ["no such model", "`mistral` is unknown."])
+def test_a_wrong_model_is_told_in_the_servers_words_first(words):
+    sentence = told(Failure.CLIENT, http_status=404, error_text=words)
+    assert sentence.startswith(f"{words.rstrip('.')} (HTTP 404). ")
+    assert "does not serve mistral" in sentence
+    assert "/v1" not in sentence
+
+
+@pytest.mark.parametrize("words", [None, "Not Found"])
+def test_a_wrong_path_questions_the_address_and_the_protocol(words):
+    sentence = told(Failure.CLIENT, http_status=404, error_text=words)
     assert "http://vllm:8000/v1" in sentence
-    assert sentence.endswith("(HTTP 404: no such model)")
+    assert "many end in /v1" in sentence
+    assert "another protocol" in sentence
 
 
 def test_the_servers_own_words_come_last_and_braces_in_them_stay():
