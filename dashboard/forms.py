@@ -14,6 +14,14 @@ from collectors.models import Endpoint, Objective, Scenario, Trial
 from collectors.models.targets import EndpointFields
 from probes.protocols import PROTOCOLS
 
+PROTOCOL_LABELS = {
+    "openai": "OpenAI chat completions (also vLLM, SGLang, llama.cpp, LiteLLM …)",
+    "openai-responses": "OpenAI responses",
+    "anthropic": "Anthropic messages",
+    "gemini": "Gemini streamGenerateContent",
+    "ollama": "Ollama chat",
+}
+
 
 def origin(url: str) -> tuple[str, str | None, int | None]:
     """Scheme, host and port: who would be handed a key. Raises ValueError."""
@@ -39,7 +47,9 @@ class TargetForm(Described, forms.ModelForm):  # type: ignore[type-arg]
     sent to another server than the one it was given for. ``stored`` is its owner.
     """
 
-    protocol = forms.ChoiceField(choices=[(name, name) for name in PROTOCOLS])
+    protocol = forms.ChoiceField(
+        choices=[(name, PROTOCOL_LABELS.get(name, name)) for name in PROTOCOLS]
+    )
     base_url = forms.CharField(
         label="Base URL",
         max_length=300,
