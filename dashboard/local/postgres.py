@@ -28,6 +28,9 @@ SETTINGS = {
     "max_connections": "200",
     "timezone": "UTC",
     "log_timezone": "UTC",
+    # A statement that fails carries what people typed: its error is logged without it.
+    "log_min_error_statement": "panic",
+    "log_parameter_max_length_on_error": "0",
 }
 # For tests: what is lost in a power cut does not matter to them.
 NOT_DURABLE = {
@@ -54,7 +57,6 @@ class Cluster:
         options = [part for k, v in settings.items() for part in ("-c", f"{k}={v}")]
         return Command(
             argv=[self.programs / "postgres", "-D", self.folder, *options],
-            env=_environment(),
             cwd=self.folder.parent,
             account=self.account,
             stop_signals=STOP_SIGNALS,
@@ -178,7 +180,6 @@ def _initdb(cluster: Cluster, half: Path, word: Path, durable: bool) -> Command:
             "--no-instructions",
             *([] if durable else ["--no-sync"]),
         ],
-        env=_environment(),
         account=cluster.account,
     )
 
@@ -186,12 +187,6 @@ def _initdb(cluster: Cluster, half: Path, word: Path, durable: bool) -> Command:
 def _create_database(cluster: Cluster, half: Path) -> Command:
     return Command(
         argv=[cluster.programs / "postgres", "--single", "-D", half, "postgres"],
-        env=_environment(),
         account=cluster.account,
         stdin=f"CREATE DATABASE {DATABASE}\n".encode(),
     )
-
-
-def _environment() -> dict[str, str]:
-    """Ours without PostgreSQL's variables, which would redirect the programs."""
-    return {k: v for k, v in os.environ.items() if not k.startswith("PG")}

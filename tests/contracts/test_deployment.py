@@ -16,6 +16,7 @@ import yaml
 from cryptography.fernet import Fernet
 
 from dashboard.env import SCHEME
+from dashboard.local import postgres
 
 ROOT = Path(__file__).parents[2]
 TOOLS = Path(sys.executable).parent
@@ -148,6 +149,13 @@ def test_files_that_the_image_needs_are_in_it():
 def test_the_volume_is_where_postgresql_18_keeps_its_data():
     assert SERVICES["postgres"]["image"] == "postgres:18"
     assert SERVICES["postgres"]["volumes"] == ["postgres:/var/lib/postgresql"]
+
+
+def test_postgresql_logs_as_little_of_what_people_typed_as_locally():
+    told = re.findall(r"-c(log_\w+)=(\w+)", " ".join(SERVICES["postgres"]["command"]))
+    locally = {k: v for k, v in postgres.SETTINGS.items() if "on_error" in k}
+    locally["log_min_error_statement"] = postgres.SETTINGS["log_min_error_statement"]
+    assert dict(told) == locally
 
 
 def test_secrets_are_kept_from_others_and_made_once(secrets):
