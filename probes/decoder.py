@@ -16,6 +16,13 @@ from probes.wire import ByteBudget, Event, ProtocolError
 
 Framing = Literal["sse", "ndjson"]
 
+MAX_OBJECTS = 64
+"""The most JSON objects of one event."""
+
+MAX_VALUES = 50_000
+"""The most JSON values of one event, as its brackets and commas count them."""
+
+_INTEGER_DIGITS = 20
 _EVENT_STREAM = "text/event-stream"
 _SPACE = b" \t\r\n\xef\xbb\xbf"
 
@@ -104,15 +111,31 @@ class AnswerDecoder:
 
 
 def parse_objects(text: str) -> list[dict[str, Any]]:
-    """Return the JSON objects that ``text`` is; raises ProtocolError."""
+    """Return the JSON objects that ``text`` is; raises ProtocolError.
+
+    Nothing else runs while JSON is parsed, which takes up to 1 µs a value and next
+    to nothing for long strings: so it is the values that are limited.
+    """
+    if len(text) > MAX_VALUES and sum(map(text.count, "[{,")) > MAX_VALUES:
+        raise ProtocolError(f"an event has more than {MAX_VALUES} values")
     try:
-        value = json.loads(text)
+        value = _JSON.decode(text)
     except (ValueError, RecursionError):
         raise ProtocolError("an event is not JSON") from None
     objects = value if isinstance(value, list) else [value]
+    if len(objects) > MAX_OBJECTS:
+        raise ProtocolError(f"an event has more than {MAX_OBJECTS} objects")
     if not all(isinstance(item, dict) for item in objects):
         raise ProtocolError("an event is not a JSON object")
     return objects
+
+
+def _integer(digits: str) -> int | float:
+    """Return an integer, a float where it is long: that takes quadratic time."""
+    return int(digits) if len(digits) <= _INTEGER_DIGITS else float(digits)
+
+
+_JSON = json.JSONDecoder(parse_int=_integer)
 
 
 def _is_json(line: bytearray) -> bool:

@@ -15,11 +15,13 @@ from probes.deadline import Deadline, Stage
 from probes.decoder import AnswerDecoder
 from probes.dial import ResolveError
 from probes.failures import refusal, stream_failure
-from probes.protocols.base import Protocol
+from probes.pace import Pace, in_pieces
+from probes.protocols.base import Delta, Protocol
 from probes.protocols.errors import error_in_body
 from probes.reading import read_event
 from probes.record import Record
 from probes.stopwatch import Stopwatch
+from probes.timeline import Arrival
 from probes.tls import TlsError
 from probes.types import Failure, Timeouts
 from probes.wire import Event, ProtocolError
@@ -44,6 +46,7 @@ class Exchange:
         self._deadline = Deadline(timeouts)
         self._stopwatch = Stopwatch(connection.backend)
         self._record = Record()
+        self._pace = Pace()
         self._is_tunnelling = False
         request.extensions["trace"] = self._trace
 
@@ -102,31 +105,44 @@ class Exchange:
         record.bytes = 0
         async for chunk in body:
             record.bytes += len(chunk)
-            events = decoder.feed(chunk)
-            record.streamed = decoder.streamed
-            if self._take(events):
-                return
-        self._take_rest(decoder)
+            for piece in in_pieces(chunk):
+                events = decoder.feed(piece)
+                record.streamed = decoder.streamed
+                if await self._take(events):
+                    return
+                if self._pace.chunk(len(piece)):
+                    await asyncio.sleep(0)
+        await self._take_rest(decoder)
         record.streamed = decoder.streamed
         if record.streamed is False or not self._protocol.has_end_marker:
             record.end_ms = self._stopwatch.arrival().at_ms
 
-    def _take(self, events: list[Event]) -> bool:
+    async def _take(self, events: list[Event]) -> bool:
         """Take in events; return whether the answer is over."""
-        record = self._record
         arrival = self._stopwatch.arrival()
         for event in events:
+            if self._pace.part():
+                await asyncio.sleep(0)
             for delta in read_event(self._protocol, event):
-                bore_token = record.tokens.observe(arrival, delta)
-                record.answer.add(delta)
-                if delta.error is not None:
-                    record.fail(stream_failure(delta.error), delta.error.message)
+                if self._add(arrival, delta):
                     return True
-                if delta.ended:
-                    record.end_ms = arrival.at_ms
-                    return True
-                if bore_token or delta.finish or delta.usage:
-                    self._await_more()
+                if self._pace.part():
+                    await asyncio.sleep(0)
+        return False
+
+    def _add(self, arrival: Arrival, delta: Delta) -> bool:
+        """Take in what one event added; return whether the answer is over."""
+        record = self._record
+        bore_token = record.tokens.observe(arrival, delta)
+        record.answer.add(delta)
+        if delta.error is not None:
+            record.fail(stream_failure(delta.error), delta.error.message)
+            return True
+        if delta.ended:
+            record.end_ms = arrival.at_ms
+            return True
+        if bore_token or delta.finish or delta.usage:
+            self._await_more()
         return False
 
     def _await_more(self) -> None:
@@ -135,11 +151,11 @@ class Exchange:
         elif self._record.tokens.has_tokens:
             self._deadline.enter(Stage.NEXT_TOKEN)
 
-    def _take_rest(self, decoder: AnswerDecoder) -> None:
+    async def _take_rest(self, decoder: AnswerDecoder) -> None:
         """Take in what the end of the body left in the decoder."""
         events = decoder.flush()
         try:
-            self._take(events)
+            await self._take(events)
         except ProtocolError:
             # An event that was cut off in its middle: the answer is not malformed,
             # it is truncated.

@@ -21,6 +21,7 @@ from probes.report import report
 from probes.types import Failure, Measurement, Prompt, Target, Timeouts
 
 MAX_ATTEMPTS = 3
+_MANY_CHUNKS = 5_000
 _CAPS = frozenset({"max_tokens", "max_completion_tokens"})
 _HEADERS = {
     "accept": "text/event-stream, application/json",
@@ -59,7 +60,7 @@ async def measure(
     if record.failure:
         text = scrub(record.failure_text, _secrets(target), _contents(prompt))
     return replace(
-        report(record, text),
+        await _reported(record, text),
         attempts=attempts,
         quirks=target.quirks | record.answer.quirks,
     )
@@ -88,6 +89,13 @@ async def _exchange(
         record.late_ms = lag.since_ms(began_s)
     _note_phases(record, connection)
     return record
+
+
+async def _reported(record: Record, text: str | None) -> Measurement:
+    """Return the figures; those of a flood are summed up beside the loop."""
+    if len(record.tokens) > _MANY_CHUNKS:
+        return await asyncio.to_thread(report, record, text)
+    return report(record, text)
 
 
 def _http_request(request: HttpRequest) -> httpx.Request:

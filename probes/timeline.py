@@ -84,6 +84,10 @@ class TokenTimeline:
             self._running.append((len(self._chunks), delta.usage))
         return bool(length)
 
+    def __len__(self) -> int:
+        """Return how many events bore a token."""
+        return len(self._chunks)
+
     @property
     def has_tokens(self) -> bool:
         return bool(self._chunks)

@@ -7,7 +7,11 @@ from typing import Any
 
 from probes.protocols.base import Json, ServerError, as_object, as_objects
 
+MAX_MESSAGE_CHARS = 10_000
+"""The most of an event's error that is looked at; far less of it is shown."""
+
 _NAME_KEYS = ("type", "code", "status", "error_type", "reason")
+_MAX_NAME_CHARS = 100
 _MESSAGE_KEYS = ("message", "detail", "error_message", "msg")
 
 
@@ -36,19 +40,21 @@ def describe(payload: Json, otherwise: str) -> ServerError:
     """
     told = payload.get("error")
     inner = as_object(told) or payload
-    message = told if isinstance(told, str) else _message(inner)
+    message = (told if isinstance(told, str) else _message(inner)) or otherwise
     parameter = inner.get("param")
     names = _names(inner) if inner is payload else _names(inner) + _names(payload)
     return ServerError(
-        message=message or otherwise,
+        message=message[:MAX_MESSAGE_CHARS],
         names=names,
-        parameter=parameter if isinstance(parameter, str) else None,
+        parameter=parameter[:_MAX_NAME_CHARS] if isinstance(parameter, str) else None,
     )
 
 
 def _names(error: Json) -> tuple[str, ...]:
     values = [error.get(key) for key in _NAME_KEYS]
-    return tuple(str(value) for value in values if isinstance(value, str | int))
+    return tuple(
+        str(value)[:_MAX_NAME_CHARS] for value in values if isinstance(value, str | int)
+    )
 
 
 def _message(error: Json) -> str:

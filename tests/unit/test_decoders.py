@@ -13,8 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from probes.body import BodyDecoder
-from probes.decoder import AnswerDecoder, Decoder, parse_objects
+from probes.decoder import (
+    MAX_OBJECTS,
+    MAX_VALUES,
+    AnswerDecoder,
+    Decoder,
+    parse_objects,
+)
 from probes.ndjson import NdjsonDecoder
+from probes.pace import MAX_PARTS, PIECE_BYTES, Pace, in_pieces
 from probes.sse import SseDecoder
 from probes.wire import MAX_BODY_BYTES, ByteBudget, Event, ProtocolError
 
@@ -234,11 +241,75 @@ def test_objects_are_parsed_one_by_one_or_as_a_list():
 
 
 @pytest.mark.parametrize(
-    "text", ["", "nope", "1", '"a"', "null", "[1]", "{", "[" * 100_000, "1" * 5_000]
+    "text",
+    [
+        "",
+        "nope",
+        "1",
+        '"a"',
+        "null",
+        "[1]",
+        "{",
+        "[" * 40_000,
+        "[" * 100_000,
+        "1" * 5_000,
+    ],
 )
 def test_what_is_no_object_is_refused(text):
     with pytest.raises(ProtocolError):
         parse_objects(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps([{}] * (MAX_OBJECTS + 1)),
+        json.dumps({"a": [0] * MAX_VALUES}),
+        json.dumps({"a": [[]] * (MAX_VALUES // 2)}),
+        json.dumps(dict.fromkeys(map(str, range(MAX_VALUES + 1)), 0)),
+        "{" * (MAX_VALUES + 1),
+    ],
+)
+def test_an_event_of_too_many_values_is_refused_before_it_costs(text):
+    with pytest.raises(ProtocolError, match=r"^an event has more than \d+ \w+$"):
+        parse_objects(text)
+
+
+def test_an_event_may_have_many_values_and_a_long_text():
+    parse_objects(json.dumps([{}] * MAX_OBJECTS))
+    parse_objects(json.dumps({"a": [0] * (MAX_VALUES - 2)}))
+    parse_objects(json.dumps({"a": "long " * 1_000_000}))
+
+
+def test_a_long_number_is_read_without_its_digits():
+    short, long, endless = "9" * 20, "9" * 21, "9" * 5_000
+    (found,) = parse_objects(f'{{"a": [{short}, {long}, -{endless}]}}')
+    assert found["a"] == [int(short), 1e21, float("-inf")]
+
+
+def test_a_chunk_is_cut_into_pieces_that_are_decoded_quickly():
+    for size in (0, 1, PIECE_BYTES, PIECE_BYTES + 1, 5 * PIECE_BYTES):
+        chunk = bytes(size)
+        cut = list(in_pieces(chunk))
+        assert b"".join(cut) == chunk
+        assert max(map(len, cut)) <= PIECE_BYTES
+
+
+@pytest.mark.parametrize(
+    ("size", "longest"), [(0, 256), (1, 256), (64, 128), (PIECE_BYTES, 1)]
+)
+def test_a_reader_gives_way_again_and_again(size, longest):
+    pace = Pace()
+    turns = [pace.chunk(size) for _ in range(2_000)]
+    assert turns.index(True) < longest
+    assert turns.count(True) >= 2_000 // longest
+
+
+def test_an_answer_has_only_so_many_parts():
+    pace = Pace()
+    assert sum(pace.part() for _ in range(MAX_PARTS)) == MAX_PARTS // 256
+    with pytest.raises(ProtocolError, match="more than 400000 parts"):
+        pace.part()
 
 
 def test_events_of_lines_and_bodies_have_no_name():

@@ -160,7 +160,7 @@ def test_errors_come_in_many_shapes(text, message, names, parameter):
     ],
 )
 def test_an_event_is_read_as_what_it_adds(event, deltas):
-    assert read_event(PROTOCOLS["openai"], event) == deltas
+    assert list(read_event(PROTOCOLS["openai"], event)) == deltas
 
 
 def test_an_error_event_need_not_be_json():
@@ -175,7 +175,24 @@ def test_an_error_event_need_not_be_json():
 @pytest.mark.parametrize("text", ["it broke", '{"a": 1', '{}\n{"a"', "7"])
 def test_an_event_that_is_not_json_is_a_protocol_error(text):
     with pytest.raises(ProtocolError):
-        read_event(PROTOCOLS["openai"], Event("", text))
+        list(read_event(PROTOCOLS["openai"], Event("", text)))
+
+
+@pytest.mark.parametrize(
+    ("name", "payload"),
+    [
+        ("error", "rate " * 100_000),
+        ("", json.dumps({"error": "rate " * 100_000})),
+        ("", json.dumps({"error": {"message": "", "x": "rate " * 100_000}})),
+        ("", json.dumps({"error": {"code": "c" * 100_000, "param": "p" * 100_000}})),
+    ],
+)
+def test_no_more_of_an_error_is_looked_at_than_it_takes(name, payload):
+    (delta,) = read_event(PROTOCOLS["openai"], Event(name, payload))
+    error = delta.error
+    assert error is not None
+    texts = (error.message, *error.names, error.parameter or "")
+    assert sum(map(len, texts)) <= 11_000
 
 
 KEYS = """
