@@ -117,6 +117,24 @@ def advise(
     return f"{words} ({told})" if told else words
 
 
+def sentences(*, base_url: str, model: str, has_key: bool) -> dict[str, str]:
+    """Each failure's advice, and ``not_found`` and ``no_model`` for a 404.
+
+    For ``static/js/advice.js``, which knows the failure only once it comes.
+    """
+    found = {
+        **{str(failure): _ADVICE[failure] for failure in Failure},
+        "not_found": _NOT_FOUND,
+        "no_model": _NO_MODEL,
+    }
+    if not has_key:
+        found[str(Failure.AUTH)] = _NO_KEY
+    return {
+        name: sentence.format(base_url=base_url, model=model)
+        for name, sentence in found.items()
+    }
+
+
 def _names_model(error_text: str | None, model: str) -> bool:
     text = (error_text or "").casefold()
     return "model" in text or model.casefold() in text

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, redirect, render
@@ -10,7 +12,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from collectors import monitors as changes
 from collectors.models import Monitor
-from dashboard import live, payloads
+from dashboard import advice, live, payloads
 from dashboard.views.api import DEFAULT_RANGE, RANGES
 from dashboard.views.overview import FAILURES
 
@@ -27,6 +29,10 @@ CHARTS = (
     ("total_ms", "Completion time", "until the last token"),
 )
 
+YOUNG = timedelta(hours=1)
+YOUNG_RANGE = "15m"
+"""Of a younger monitor, the default range would be empty for the most part."""
+
 
 def _get(pk: int) -> Monitor:
     return get_object_or_404(
@@ -37,7 +43,10 @@ def _get(pk: int) -> Monitor:
 @require_safe
 def detail(request: HttpRequest, pk: int) -> HttpResponse:
     monitor = _get(pk)
-    chosen = request.GET.get("range", DEFAULT_RANGE)
+    young = timezone.now() - monitor.created_at < YOUNG
+    default = YOUNG_RANGE if young else DEFAULT_RANGE
+    chosen = request.GET.get("range", default)
+    endpoint = monitor.endpoint
     leading = monitor.scenario.leading
     return render(
         request,
@@ -47,9 +56,14 @@ def detail(request: HttpRequest, pk: int) -> HttpResponse:
             "monitor": monitor,
             "colour": monitor.endpoint_id % payloads.COLOURS,
             "ranges": RANGE_NAMES,
-            "range": chosen if chosen in RANGES else DEFAULT_RANGE,
+            "range": chosen if chosen in RANGES else default,
             "charts": sorted(CHARTS, key=lambda chart: chart[0] != leading),
             "failures": FAILURES,
+            "advice": advice.sentences(
+                base_url=endpoint.base_url,
+                model=endpoint.model,
+                has_key=bool(endpoint.key_encrypted or endpoint.key_variable),
+            ),
         },
     )
 

@@ -1,8 +1,9 @@
 // One monitor: its charts and its last samples, extended while they are shown.
 
+import { adviceFor } from "./advice.js";
 import { drawChart } from "./charts.js";
 import { make, setAttribute, setText } from "./dom.js";
-import { FIGURES, JUDGED, breaks, broken, clock, figure, limit, moment, span } from "./format.js";
+import { FIGURES, JUDGED, breaks, broken, clock, figure, limit, moment, span, zone } from "./format.js";
 import { Live } from "./live.js";
 import { extend, isRaw, limitsAt, missing, slide, summary, withRow } from "./series.js";
 import { STATES, isOld, shown } from "./states.js";
@@ -12,6 +13,8 @@ const page = document.getElementById("monitor");
 const id = Number(page.dataset.monitor);
 const intervalS = Number(page.dataset.interval);
 const failures = JSON.parse(document.getElementById("failures").textContent);
+const sentences = JSON.parse(document.getElementById("sentences").textContent);
+const model = document.getElementById("model").textContent;
 const charts = [...page.querySelectorAll("[data-chart]")];
 const NEWS_KEPT = 50;
 let series = null;
@@ -150,6 +153,8 @@ function head() {
   setText(line.querySelector(".shape"), STATES[word].shape);
   setText(line.querySelector(".word"), STATES[word].word);
   setText(document.getElementById("why"), state.why ?? "");
+  setText(document.getElementById("advice"), adviceFor(latest, sentences, model));
+  setText(document.getElementById("zone"), `times in ${zone(series.to_ms)}`);
   if (state.since_ms) setText(document.getElementById("since"), `since ${moment(state.since_ms)}`);
   setText(document.getElementById("age"), latest ? `${span(now - latest.due_ms)} ago` : "none in this range");
   page.toggleAttribute("data-old", isOld(tile, now));

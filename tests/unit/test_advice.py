@@ -65,3 +65,14 @@ def test_a_failure_inside_an_answer_does_not_blame_its_status():
 
 def test_a_failure_of_a_later_version_is_told_as_it_stands():
     assert "quota_spent" in told("quota_spent")
+
+
+def test_sentences_are_the_advice_without_what_only_a_sample_knows():
+    facts = {"base_url": "http://vllm:8000/v1", "model": "mistral"}
+    found = advice.sentences(**facts, has_key=True)
+    assert {f: found[f] for f in Failure} == {f: told(f) for f in Failure}
+    assert found["not_found"] in told(Failure.CLIENT, http_status=404)
+    words = told(Failure.CLIENT, http_status=404, error_text="no such model")
+    assert found["no_model"] in words
+    without = advice.sentences(**facts, has_key=False)
+    assert without[Failure.AUTH] == told(Failure.AUTH, has_key=False)
