@@ -5,7 +5,7 @@ import { chart } from "./seriesplot.js";
 
 const CONFIG = { staticPlot: false, displayModeBar: false, responsive: false, showTips: false };
 const STATIC = { ...CONFIG, staticPlot: true };
-const NAMES = ["series", "muted", "text", "line", "edge", "raised", "gap", "failing"];
+const NAMES = ["series", "muted", "text", "line", "edge", "raised", "panel", "gap", "failing"];
 
 function colours(element) {
   const style = getComputedStyle(element);

@@ -1,5 +1,6 @@
 // The small charts: a tile's sparkline, and one answer's tokens. Pure.
 
+import { figure } from "./format.js";
 import { FAILURE_AXIS, HIDDEN_AXIS, failures, frame, ruled, top } from "./plotparts.js";
 import { lone, withBreaks } from "./series.js";
 import { SPARK_POINTS } from "./store.js";
@@ -39,22 +40,24 @@ function across(y, colours) {
 export function timeline(pairs, colours, size) {
   let sum = 0;
   const counts = pairs.map(([, tokens]) => (sum += tokens));
+  const unit = (pairs.at(-1)?.[0] ?? 0) > 10_000 ? { name: "s", ms: 1000 } : { name: "ms", ms: 1 };
   return {
     data: [
       {
-        x: pairs.map(([ms]) => ms),
+        x: pairs.map(([ms]) => ms / unit.ms),
         y: counts,
         type: "scatter",
         mode: "lines+markers",
         line: { shape: "hv", color: colours.series, width: size.line },
         marker: { size: 4, color: colours.series },
-        hovertemplate: "token %{y:.0f} after %{x:.0f} ms<extra></extra>",
+        text: pairs.map(([ms]) => figure("total_ms", ms)),
+        hovertemplate: "token %{y:.0f} after %{text}<extra></extra>",
       },
     ],
     layout: {
       ...frame(size, { l: size.text * 5, r: 8, t: 8, b: size.text * 2.5 }),
       font: { family: size.font, size: size.text },
-      xaxis: { ...ruled(colours), ticksuffix: " ms", rangemode: "tozero" },
+      xaxis: { ...ruled(colours), ticksuffix: ` ${unit.name}`, rangemode: "tozero" },
       yaxis: { ...ruled(colours), rangemode: "tozero", title: { text: "tokens", font: { color: colours.muted } } },
     },
   };

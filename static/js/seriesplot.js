@@ -62,11 +62,30 @@ function gapNotes(series, x, colours, size) {
     );
 }
 
-function limitNote(name, value, axis, scale, colours, size) {
+/** Whether the line is near `y` where a label above it at the right end would stand. */
+function crowded(series, name, y, yOf, high) {
+  const start = series.to_ms - (series.to_ms - series.from_ms) / 4;
+  const band = (yOf(high) - yOf(0)) / 8;
+  return series.figures[name].median.some(
+    (value, i) => value != null && series.due_ms[i] > start && yOf(value) > y - band / 8 && yOf(value) < y + band,
+  );
+}
+
+/** Above the limit's line, on a ground of its own, at the end where more room is. */
+function limitNote(series, name, value, { axis, scale, high }, colours, size) {
   if (value == null) return [];
-  const y = axis.type === "log" ? Math.log10(value / scale) : value / scale;
-  const place = { xref: "paper", x: 1, xanchor: "right", y, yanchor: "bottom" };
-  return [note(`limit ${limit(name, value)}`, place, colours, size)];
+  const yOf = axis.type === "log" ? (v) => Math.log10(Math.max(v / scale, 10 ** axis.range[0])) : (v) => v / scale;
+  const y = yOf(value);
+  const left = crowded(series, name, y, yOf, high);
+  const place = { xref: "paper", x: left ? 0 : 1, xanchor: left ? "left" : "right", y, yanchor: "bottom" };
+  const ground = { bgcolor: colours.panel, opacity: 0.9, borderpad: 1 };
+  return [note(`limit ${limit(name, value)}`, { ...place, ...ground }, colours, size)];
+}
+
+/** In place of an axis that would invent figures. */
+function emptyNote(name, values, colours, size) {
+  if (values.some((value) => value != null)) return [];
+  return [note("no data in this range", { xref: "paper", yref: "paper", x: 0.5, y: 0.5 }, colours, size)];
 }
 
 /** What a point tells: its value, or what its bucket holds. */
@@ -124,6 +143,7 @@ export function chart(series, name, colours, size, offsetMin) {
   const high = top(...values, ...points.map(([, value]) => value));
   const { unit, scale } = unitOf(name, high);
   const axis = valueAxis(values, high, { unit, scale }, colours);
+  const known = [...values, ...points.map(([, value]) => value)].some((value) => value != null);
   return {
     data: traces(series, name, x, scale, points, colours, size),
     layout: {
@@ -132,12 +152,13 @@ export function chart(series, name, colours, size, offsetMin) {
       font: { family: size.font, size: size.text, color: colours.text },
       hoverlabel: { bgcolor: colours.raised, bordercolor: colours.edge, font: { color: colours.text } },
       xaxis: timeAxis(series, x, colours, size),
-      yaxis: axis,
+      yaxis: { ...axis, showticklabels: known, showgrid: known },
       yaxis2: FAILURE_AXIS,
       shapes: series.gaps.map((gap) => gapShape(gap, x, colours)),
       annotations: [
         ...gapNotes(series, x, colours, size),
-        ...limitNote(name, points.at(-1)?.[1], axis, scale, colours, size),
+        ...limitNote(series, name, points.at(-1)?.[1], { axis, scale, high }, colours, size),
+        ...emptyNote(name, values, colours, size),
       ],
     },
   };

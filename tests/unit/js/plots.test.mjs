@@ -75,19 +75,34 @@ test("gaps are shaded for as long as they were, and the wide ones say why", () =
   assert.deepEqual(layout.annotations.map((a) => a.text), ["no worker", "limit ≤ 1 s"]);
 });
 
+test("the limit's label goes left where the line ends close to the limit", () => {
+  const side = (values) => chart(series(values), "ttft_ms", COLOURS, SIZE, 0).layout.annotations[0].xanchor;
+  assert.equal(side([200, 210, 200, 190, 205, 200, 210, 200, 220, 210]), "right");
+  assert.equal(side([200, 210, 200, 190, 205, 200, 210, 1050, 990, 1010]), "left");
+});
+
 test("a figure without a limit has no line and no label", () => {
   const { data, layout } = chart(series([200, 300]), "total_ms", COLOURS, SIZE, 0);
   assert.deepEqual(data[1].y, [null, null]);
   assert.deepEqual(layout.annotations, []);
 });
 
-test("an empty series can be drawn", () => {
+test("where nothing was measured, a chart says so and has no figures on its axis", () => {
   const { layout } = chart(series([], { limits: [] }), "ttft_ms", COLOURS, SIZE, 0);
-  assert.ok(layout.yaxis.range[1] > 0);
+  assert.equal(layout.yaxis.showticklabels, false);
+  assert.deepEqual(layout.annotations.map((a) => a.text), ["no data in this range"]);
+  const failed = chart(series([null, null]), "total_ms", COLOURS, SIZE, 0).layout;
+  assert.deepEqual(failed.annotations.map((a) => a.text), ["no data in this range"]);
 });
 
 test("a timeline adds up its tokens", () => {
   assert.deepEqual(timeline([[90, 1], [120, 2], [150, 1.5]], COLOURS, SIZE).data[0].y, [1, 3, 4.5]);
+});
+
+test("a timeline of more than ten seconds is told in seconds", () => {
+  const of = (last) => timeline([[90, 1], [last, 2]], COLOURS, SIZE);
+  assert.deepEqual([of(10_000).layout.xaxis.ticksuffix, of(10_000).data[0].x], [" ms", [90, 10_000]]);
+  assert.deepEqual([of(12_500).layout.xaxis.ticksuffix, of(12_500).data[0].x], [" s", [0.09, 12.5]]);
 });
 
 test("a colour fades", () => {
