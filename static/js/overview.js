@@ -44,6 +44,7 @@ function filter(board) {
   for (const radio of filters.elements.state) {
     setText(radio.parentElement.querySelector("[data-count]"), String(counts[radio.value] ?? 0));
   }
+  filters.querySelector("[type=reset]").hidden = !(endpoint || scenario || state);
   document.getElementById("nothing").hidden = visible > 0;
   const failing = counts.failing ?? 0;
   document.title = `${failing ? `(${failing} failing) ` : ""}Overview – TokenPulse`;

@@ -3,7 +3,7 @@
 import { setAttribute, setText } from "./dom.js";
 import { clock, span } from "./format.js";
 
-const WORDS = { live: "live", polling: "live, every 5 s", connecting: "connecting", lost: "no connection" };
+const WORDS = { live: "live", polling: "no live connection, asking every 5 s", connecting: "connecting", lost: "no connection" };
 
 /** Show `live.link`; true where the page is stale: what it shows may long be otherwise. */
 export function showLink(live) {

@@ -14,7 +14,17 @@
   function show() {
     if (root.hasAttribute("data-theme-fixed")) return;
     root.dataset.theme = chosen ?? (system.matches ? "light" : "dark");
+    tell();
     document.dispatchEvent(new Event("themechange"));
+  }
+
+  /** The button says which theme is on, and to whom does not see it, what it does. */
+  function tell() {
+    const button = document.querySelector("[data-theme-toggle]");
+    if (!button) return;
+    const { theme } = root.dataset;
+    button.textContent = `Theme: ${theme}`;
+    button.setAttribute("aria-label", `Theme: ${theme}. Switch to ${theme === "light" ? "dark" : "light"}`);
   }
 
   document.addEventListener("click", (event) => {
@@ -28,5 +38,6 @@
     show();
   });
   system.addEventListener("change", show);
+  document.addEventListener("DOMContentLoaded", tell);
   show();
 })();

@@ -80,7 +80,9 @@ def test_without_sockets_a_page_asks_again_and_again(open_page):
     page = open_page("/scenarios/")
     page.route_web_socket(re.compile("/live/"), lambda socket: socket.close())
     page.goto("/")
-    expect(page.locator("#link")).to_have_text("live, every 5 s", timeout=10_000)
+    expect(page.locator("#link")).to_have_text(
+        "no live connection, asking every 5 s", timeout=10_000
+    )
     announce(monitor, ttft_us=777_000)
     expect(tile(page, monitor).locator("[data-lead]")).to_contain_text(
         "777 ms", timeout=10_000
