@@ -35,6 +35,7 @@ class Tile:
 
     monitor: Monitor
     state: str
+    why: str
 
     @property
     def shape(self) -> str:
@@ -51,11 +52,12 @@ class Tile:
 
 def tiles() -> list[Tile]:
     """Every monitor's tile, failing first, then by name."""
-    states = dict(MonitorState.objects.values_list("monitor_id", "state"))
+    words = {row.monitor_id: payloads.state(row) for row in MonitorState.objects.all()}
     monitors = Monitor.objects.select_related("endpoint", "scenario")
-    found = [
-        Tile(m, states.get(m.pk) or payloads.unknown(m)["state"]) for m in monitors
-    ]
+    found = []
+    for monitor in monitors:
+        word = words.get(monitor.pk) or payloads.unknown(monitor)
+        found.append(Tile(monitor, word["state"], word["why"]))
     return sorted(
         found,
         key=lambda t: (

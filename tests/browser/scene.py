@@ -14,6 +14,9 @@ from collectors.models import Gap, Monitor, Sample, Scenario
 from dashboard import live
 from tests.factories import make_endpoint, make_monitor, make_objective, make_scenario
 
+WHY = {
+    "failing": "TTFT over 1 s in 5 of the last 5 probes; 1 of the last 5 probes failed"
+}
 STATES = ("failing", "stable", "stable", "degrading", "stable", "no_data")
 
 
@@ -42,7 +45,9 @@ def make_watched(
         )
         word = state or STATES[i % len(STATES)]
         since = now - timedelta(minutes=5 + i)
-        MonitorState.objects.create(monitor=monitor, state=word, since=since)
+        MonitorState.objects.create(
+            monitor=monitor, state=word, since=since, why=WHY.get(word, "")
+        )
         Sample.objects.bulk_create(
             make_row(monitor, now - timedelta(seconds=k * interval_s), word=word)
             for k in range(2 if word == "no_data" else samples)
@@ -135,10 +140,10 @@ def announce(monitor: Monitor, **overrides: object) -> Sample:
     return row
 
 
-def say(monitor: Monitor, word: str) -> None:
+def say(monitor: Monitor, word: str, why: str = "") -> None:
     """Change the word for ``monitor``, and tell the open pages."""
     row = MonitorState.objects.get(monitor=monitor)
-    row.state, row.since = word, timezone.now()
+    row.state, row.since, row.why = word, timezone.now(), why
     with transaction.atomic():
         row.save()
         live.on_state(row)
