@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -22,14 +22,14 @@ _LONGEST_MS = 2_147_483.0
 _COMPLETE = (None, Failure.EMPTY, Failure.CONTENT_FILTER)
 
 
-def report(record: Record, error_text: str | None) -> Measurement:
-    """Return all figures of one exchange; ``error_text`` is fit to be shown."""
-    model = record.answer.model
+def report(record: Record, show: Callable[[str], str]) -> Measurement:
+    """Return all figures of one exchange; ``show`` makes a server's text fit for it."""
+    model = show(record.answer.model or "")
     has_body = record.streamed is not None
     measurement = Measurement(
         outcome="ok" if record.failure is None else "error",
         error=record.failure,
-        error_text=error_text,
+        error_text=show(record.failure_text) if record.failure else None,
         http_status=record.status,
         retry_after_s=_asked_to_wait_s(record),
         end_ms=_ms(record.end_ms),
@@ -39,7 +39,7 @@ def report(record: Record, error_text: str | None) -> Measurement:
         tls_ms=_ms(record.tls_ms),
         streamed=record.streamed,
         finish_reason=record.answer.finish_reason,
-        model_reported=printable(model, _MAX_MODEL_CHARS) if model else None,
+        model_reported=printable(model, _MAX_MODEL_CHARS) or None,
         answer_chars=record.answer.chars if has_body else None,
         bytes=record.bytes,
         clock=_clock(record),

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import ssl
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 
 import httpx
 
@@ -56,11 +57,8 @@ async def measure(
         if refused is None or attempts == MAX_ATTEMPTS:
             break
         target = replace(target, quirks=_with(target.quirks, refused))
-    text = None
-    if record.failure:
-        text = scrub(record.failure_text, _secrets(target), _contents(prompt))
     return replace(
-        await _reported(record, text),
+        await _reported(record, partial(_shown, target=target, prompt=prompt)),
         attempts=attempts,
         quirks=target.quirks | record.answer.quirks,
     )
@@ -91,11 +89,18 @@ async def _exchange(
     return record
 
 
-async def _reported(record: Record, text: str | None) -> Measurement:
+async def _reported(record: Record, show: Callable[[str], str]) -> Measurement:
     """Return the figures; those of a flood are summed up beside the loop."""
     if len(record.tokens) > _MANY_CHUNKS:
-        return await asyncio.to_thread(report, record, text)
-    return report(record, text)
+        return await asyncio.to_thread(report, record, show)
+    return report(record, show)
+
+
+def _shown(text: str, target: Target, prompt: Prompt) -> str:
+    """Return what may be shown of a text of the server's, which may echo anything."""
+    if text == target.model:
+        return text  # long names look like secrets, and this one was told to us
+    return scrub(text, _secrets(target), _contents(prompt))
 
 
 def _http_request(request: HttpRequest) -> httpx.Request:
