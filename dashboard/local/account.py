@@ -7,6 +7,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from dashboard.local import inherited
+
 
 @dataclass(frozen=True)
 class Account:
@@ -50,6 +52,7 @@ def _succeeds(account: Account, argv: list[str]) -> bool:
             group=account.gid,
             extra_groups=[],
             cwd="/",
+            env=inherited.harmless(),
             capture_output=True,
             check=False,
         )

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import http.client
-import os
 import signal
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from dashboard.local import ports
+from dashboard.local import inherited, ports
 from dashboard.local.data_folder import DataFolder
 from dashboard.local.process import Command
 from dashboard.local.service import Plan
@@ -26,7 +25,10 @@ def simulator(data: DataFolder, preferred_port: int) -> Plan:
     return Plan(
         "simulator",
         data.log("simulator"),
-        lambda port: _python(os.environ, "-m", "probes.simulator", "--port", str(port)),
+        lambda port: _python(
+            inherited.harmless("PYTHONPATH"),
+            *("-m", "probes.simulator", "--port", str(port)),
+        ),
         pick_port=lambda: ports.free(preferred_port),
         url=lambda port: f"http://{ports.LOOPBACK}:{port}",
         is_ready=ports.listens,

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from dashboard.local import inherited
 from dashboard.local.account import Account
 
 POLL_S = 0.02
@@ -33,7 +34,7 @@ class Command:
     """
 
     argv: Sequence[str | Path]
-    env: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    env: Mapping[str, str] = field(default_factory=inherited.harmless)
     cwd: Path = Path("/")
     account: Account | None = None
     stdin: bytes = b""

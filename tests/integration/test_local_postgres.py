@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -26,6 +27,7 @@ import dashboard
 from dashboard.local import account, binaries, home, ports, postgres, service, valkey
 from dashboard.local.process import StartError
 from dashboard.local.secret_files import password
+from tests.waiting import wait_for
 
 AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root can lend accounts")
 ROOT = Path(dashboard.__file__).parents[1]
@@ -112,6 +114,50 @@ def test_the_password_is_no_argument_of_any_process(running):
     for name, server in (("postgres", running.database), ("valkey", running.broker)):
         arguments = " ".join(psutil.Process(server.process.pid).cmdline())
         assert (secrets / f"{name}_password").read_text() not in arguments
+
+
+def test_the_log_has_no_statement_that_failed(running):
+    log = running.folder / "log" / "postgres.log"
+    with psycopg.connect(running.database.url, autocommit=True) as connection:
+        with pytest.raises(psycopg.errors.DivisionByZero):
+            connection.execute("SELECT 'canary-literal', 1/0")
+        with pytest.raises(psycopg.errors.DivisionByZero):
+            connection.execute("SELECT %s, 1/%s", ("canary-parameter", 0))
+    wait_for(lambda: log.read_text().count("division by zero") == 2)
+    assert "canary" not in log.read_text()
+
+
+def test_servers_inherit_no_secret(folder, monkeypatch):
+    monkeypatch.setenv("CANARY_API_KEY", "canary")
+    monkeypatch.setenv("EMAIL_URL", "smtp://user:canary@127.0.0.1")
+    seen: dict[str, dict[str, str]] = {}
+
+    def look() -> bool:
+        for child in psutil.Process().children(recursive=True):
+            with contextlib.suppress(psutil.Error):
+                if child.name() == "initdb":
+                    seen["initdb"] = child.environ()
+        return False
+
+    cluster = postgres.prepare(folder, durable=False, give_up=look)
+    plan = postgres.plan(folder, cluster, durable=False)
+    with service.start(plan) as server, valkey.start(folder) as broker:
+        seen["postgres"] = environment_of(server)
+        # It clears the copy that the kernel shows, so what it was given has to do.
+        seen["valkey"] = dict(broker.command.env)
+    assert set(seen) == {"initdb", "postgres", "valkey"}
+    for environment in seen.values():
+        assert "canary" not in " ".join(environment.values())
+        assert environment["PATH"] == os.environ["PATH"]
+
+
+def environment_of(server: service.Service) -> dict[str, str]:
+    """What PostgreSQL hands on: it writes over the copy that the kernel shows."""
+    with psycopg.connect(server.url) as connection:
+        connection.execute("CREATE TEMP TABLE told (line text)")
+        connection.execute("COPY told FROM PROGRAM 'env' (DELIMITER E'\\x01')")
+        lines = connection.execute("SELECT line FROM told").fetchall()
+    return dict(line.split("=", 1) for (line,) in lines)
 
 
 def test_the_note_of_a_running_server_stays(running):
