@@ -30,6 +30,11 @@ up: ## Start everything on this machine, until Ctrl-C [PORT=8000 DATA=var HOST=1
 	@sh dashboard/local/venv.sh run requirements/run.lock $(EMBEDDED)
 	@exec $(PYTHON_IN_VENV) -m dashboard.local up --port "$$PORT" --data "$$DATA" --host "$$HOST"
 
+.PHONY: doctor
+doctor: ## Say what works and what does not, of what `make up` started [DATA=var]
+	@sh dashboard/local/venv.sh run requirements/run.lock $(EMBEDDED)
+	@exec $(PYTHON_IN_VENV) -m dashboard.local doctor --data "$$DATA"
+
 .PHONY: dev
 dev: ## Install what building and testing need into .venv
 	@sh dashboard/local/venv.sh dev requirements/dev.lock
