@@ -18,6 +18,8 @@ ROOT = Path(__file__).resolve().parents[2]
 # A probe waits for its answer in a thread: as many can be under way at once.
 WORKER_THREADS = 200
 ANSWER_TIMEOUT_S = 2.0
+# Celery's, at length: whoever tries this out as root has chosen to.
+ROOT_WARNING = "You're running the worker with superuser privileges"
 
 
 def simulator(data: DataFolder, preferred_port: int) -> Plan:
@@ -70,6 +72,7 @@ class Parts:
         """The process that probes; at its end, probes under way get a moment."""
         command = _python(
             self.env,
+            *("-W", f"ignore:{ROOT_WARNING}"),
             *("-m", "celery", "-A", "dashboard", "worker", "--pool", "threads"),
             *("--concurrency", str(WORKER_THREADS)),
             *("--without-gossip", "--without-mingle"),

@@ -112,6 +112,7 @@ class Run:
         url = self._env["BASE_URL"]
         self._lock.describe(url)
         password = self._data.secret("demo_password").read_text()
+        self._say(f"Page of the simulated endpoint: {simulator_url}/")
         self._say(f"Ready: {url}/  Sign in as demo with the password {password}")
 
     def _start_what_parts_need(self) -> str:

@@ -18,11 +18,13 @@ import httpx
 import psutil
 import pytest
 
+from dashboard import doctor
 from dashboard.local import ports, postgres, valkey
 from tests.stack import OURS, ROOT
 from tests.waiting import wait_for
 
 READY = re.compile(r"Ready: (\S+)/  Sign in as demo with the password (\S+)")
+CANARY = "canary-4d1f0a"
 PARTS = ["postgres", "valkey", "simulator", "web", "worker", "beat"]
 
 
@@ -93,7 +95,7 @@ def up(folder: Path) -> Iterator[Up]:
     hosts = "monitor.example.org,127.0.0.1"
     with ports.listen(ports.LOOPBACK, 20_000) as taken:
         port = taken.getsockname()[1]
-        with Up(folder / name, port, ALLOWED_HOSTS=hosts) as up:
+        with Up(folder / name, port, ALLOWED_HOSTS=hosts, CANARY_API_KEY=CANARY) as up:
             up.wait_ready()
             yield up
 
@@ -166,6 +168,20 @@ def test_a_taken_port_is_stepped_over(up):
     assert up.wished_port < port <= up.wished_port + ports.STEPS
 
 
+def test_the_simulators_page_is_named_right_before_the_end(up):
+    lines = up.said().splitlines()
+    [last] = [n for n, line in enumerate(lines) if READY.search(line)]
+    found = re.search(r"s\] Page of the simulated endpoint: (\S+)", lines[last - 1])
+    assert found
+    assert httpx.get(found[1]).status_code == 200
+
+
+def test_the_workers_log_has_no_warning_about_root(up):
+    log = up.data / "log" / "worker.log"
+    wait_for(lambda: "[queues]" in log.read_text(), 60)  # said after the warning
+    assert "superuser" not in log.read_text()
+
+
 def test_a_line_is_said_for_each_phase(up):
     for phase in ("PostgreSQL is", "Valkey is", "Simulated endpoint is", "database is"):
         assert len(re.findall(rf"\d s\] .*{phase}", up.said())) == 1
@@ -189,6 +205,16 @@ def test_secrets_show_in_no_argument_and_no_environment(up):
     for part in up.parts():
         shown = " ".join([*part.cmdline(), *part.environ().values()])
         assert not [secret for secret in secrets if secret in shown]
+
+
+def test_api_keys_reach_those_alone_that_send_them(up):
+    # Of these two the kernel shows what they were given; the others write over it.
+    shown = {" ".join(p.cmdline()): p.environ() for p in up.parts()}
+    [simulator] = [env for line, env in shown.items() if "probes.simulator" in line]
+    [web] = [env for line, env in shown.items() if "uvicorn" in line]
+    assert web["CANARY_API_KEY"] == CANARY
+    assert CANARY not in " ".join(simulator.values())
+    assert "DATABASE_URL_FILE" not in simulator
 
 
 def test_the_web_servers_port_is_kept_while_it_is_started_again(up):
@@ -226,3 +252,18 @@ def test_the_web_containers_health_check_asks_under_an_allowed_name(up, monkeypa
     monkeypatch.setenv("ALLOWED_HOSTS", "stranger.example.org")
     assert "Bad Request" in health["web"](port)
     assert "does not answer" in health["web"](ports.free())
+
+
+def test_the_doctor_examines_what_runs(up):
+    def examined() -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["make", "doctor", f"DATA={up.data}"],
+            cwd=ROOT,
+            env={k: v for k, v in os.environ.items() if k not in OURS},
+            capture_output=True,
+            text=True,
+        )
+
+    done = wait_for(lambda: (found := examined()).returncode == 0 and found, 60)
+    names = re.findall(r"^✔ (\w+):", done.stdout, re.M)
+    assert len(names) == len(doctor.CHECKS), done.stdout
