@@ -90,8 +90,9 @@ def test_a_theme_is_chosen_and_kept(open_page):
     page = open_page("/scenarios/", theme="dark")
     root = page.locator("html")
     expect(root).to_have_attribute("data-theme", "dark")
-    page.get_by_role("button", name="Theme").click()
+    page.get_by_role("button", name="Theme: dark").click()
     expect(root).to_have_attribute("data-theme", "light")
+    expect(page.get_by_role("button", name="Theme: light")).to_be_visible()
     page.reload()
     expect(root).to_have_attribute("data-theme", "light")
 
@@ -146,6 +147,7 @@ def test_tiles_are_filtered_by_keyboard_and_the_address_keeps_it(open_page):
     expect(shown).to_have_count(1)
     page.get_by_role("button", name="Clear").press("Enter")
     expect(shown).to_have_count(6)
+    expect(page.get_by_role("button", name="Clear")).to_be_hidden()
     page.get_by_label("Scenario").select_option("Chat")
     expect(shown).to_have_count(2)
     page.get_by_role("radio", name="stable").check(force=True)
