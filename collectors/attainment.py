@@ -80,9 +80,15 @@ def shares_between(start: datetime, end: datetime) -> dict[int, Share]:
             FROM unnest(%s::int[], %s::timestamptz[], %s::timestamptz[])
                 AS p(resolution_s, first, until)
             CROSS JOIN collectors_monitor AS m
-            LEFT JOIN collectors_rollup AS r ON r.monitor_id = m.id
-                AND r.resolution_s = p.resolution_s
-                AND r.start >= p.first AND r.start < p.until
+            CROSS JOIN LATERAL (
+                -- Summed here, so that each stretch of a monitor is looked up by index:
+                -- a join of them all would read the whole table.
+                SELECT sum(samples) AS samples, sum(failed) AS failed,
+                    sum(good) AS good, sum(bad) AS bad
+                FROM collectors_rollup WHERE monitor_id = m.id
+                    AND resolution_s = p.resolution_s
+                    AND start >= p.first AND start < p.until
+            ) AS r
             GROUP BY m.id ORDER BY m.id
             """,
             [list(column) for column in zip(*found, strict=True)],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from operator import itemgetter
 
 from django.db import connection
 from django.db.models import Q
@@ -69,19 +70,20 @@ def latest(monitors: Sequence[Monitor], now: datetime) -> dict[int, Sample]:
 
 def sparks(
     monitors: Sequence[Monitor], now: datetime
-) -> dict[int, list[tuple[datetime, float | None]]]:
+) -> dict[int, list[tuple[int, float | None]]]:
     """The last ``SPARK_POINTS`` values of each monitor's leading figure, oldest first.
 
-    A failed probe is a point without a value.
+    Each with when it was due, in Unix milliseconds. A failed probe has no value.
     """
-    found: dict[int, list[tuple[datetime, float | None]]] = {m.pk: [] for m in monitors}
+    found: dict[int, list[tuple[int, float | None]]] = {m.pk: [] for m in monitors}
     with connection.cursor() as cursor:
         cursor.execute(
             """
-            SELECT m.id, s.due_at, CASE WHEN s.error = '' THEN CASE m.figure
-                WHEN 'ttft_ms' THEN s.ttft_us / 1000.0
-                WHEN 'total_ms' THEN s.total_us / 1000.0
-                ELSE s.tokens_per_second END END
+            SELECT m.id, array_agg((extract(epoch FROM s.due_at) * 1000)::bigint),
+                array_agg(CASE WHEN s.error = '' THEN CASE m.figure
+                    WHEN 'ttft_ms' THEN s.ttft_us / 1000.0::float8
+                    WHEN 'total_ms' THEN s.total_us / 1000.0::float8
+                    ELSE s.tokens_per_second END END)
             FROM unnest(%s::int[], %s::text[]) AS m(id, figure)
             CROSS JOIN LATERAL (
                 SELECT due_at, error, ttft_us, total_us, tokens_per_second
@@ -89,7 +91,7 @@ def sparks(
                 WHERE monitor_id = m.id AND due_at > %s
                 ORDER BY due_at DESC LIMIT %s
             ) AS s
-            ORDER BY m.id, s.due_at
+            GROUP BY m.id
             """,
             [
                 [m.pk for m in monitors],
@@ -98,9 +100,10 @@ def sparks(
                 SPARK_POINTS,
             ],
         )
-        for monitor_id, due_at, value in cursor.fetchall():
-            point = (due_at, None if value is None else float(value))
-            found[monitor_id].append(point)
+        for monitor_id, due_ms, values in cursor.fetchall():
+            found[monitor_id] = sorted(
+                zip(due_ms, values, strict=True), key=itemgetter(0)
+            )
     return found
 
 

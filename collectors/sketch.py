@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, chain, pairwise
 
@@ -20,7 +20,9 @@ RELATIVE_ERROR = (GAMMA - 1) / (GAMMA + 1)
 
 _PER_E = 1 / math.log(GAMMA)
 _MIDDLE = 2 / (GAMMA + 1)
-_HEAD = 3
+_HEAD = 4
+_LONGEST = 10
+"""Bytes of the largest number: a sum of 64 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,18 +42,17 @@ class Sketch:
     def count(self) -> int:
         return sum(self.buckets.values())
 
-    @property
-    def mean(self) -> float | None:
-        return self.total / self.count if self.buckets else None
-
     def percentile(self, percent: int) -> float | None:
         """The value of nearest rank, within ``RELATIVE_ERROR``; None without values."""
-        if not self.buckets:
-            return None
-        rank = max(1, -(-percent * self.count // 100))
+        return self.percentiles(percent)[0] if self.buckets else None
+
+    def percentiles(self, *percents: int) -> list[float]:
+        """Several at once, of one value at least."""
+        indices = list(self.buckets)
         reached = list(accumulate(self.buckets.values()))
-        index = list(self.buckets)[bisect_left(reached, rank)]
-        return min(max(_middle(index), self.low), self.high)
+        ranks = (max(1, -(-percent * reached[-1] // 100)) for percent in percents)
+        middles = (_middle(indices[bisect_left(reached, rank)]) for rank in ranks)
+        return [min(max(middle, self.low), self.high) for middle in middles]
 
 
 EMPTY = Sketch()
@@ -92,11 +93,12 @@ def merged(sketches: Iterable[Sketch]) -> Sketch:
 
 
 def encode(sketch: Sketch) -> bytes:
-    """LEB128 varints: total, low and the way to high; then for each bucket the way from
-    the one before, and its count."""
-    ways = (b - a for a, b in pairwise([0, *sketch.buckets]))
+    """LEB128 varints: total, low, the way to high, and the first bucket; then for each
+    bucket the way from the one before, and its count."""
+    first = next(iter(sketch.buckets), 0)
+    ways = (b - a for a, b in pairwise([first, *sketch.buckets]))
     pairs = zip(ways, sketch.buckets.values(), strict=True)
-    head = (sketch.total, sketch.low, sketch.high - sketch.low)
+    head = (sketch.total, sketch.low, sketch.high - sketch.low, first)
     packed = bytearray()
     for number in (*head, *chain.from_iterable(pairs)):
         while number > 0x7F:
@@ -110,12 +112,18 @@ def decode(packed: bytes) -> Sketch:
     """The sketch that was encoded. Raises ``ValueError`` for anything else."""
     if packed[-1:] > b"\x7f":
         raise ValueError("a sketch that was cut off")
-    numbers = list(_numbers(packed))
-    if len(numbers) <= _HEAD or len(numbers) % 2 != _HEAD % 2:
+    at = 0
+    head = [0] * _HEAD
+    for n in range(_HEAD):
+        head[n], at = _varint(packed, at)
+    total, low, reach, first = head
+    body = packed[at:]
+    # Bytes are numbers already where all are small, which is nearly always.
+    numbers = body if body.isascii() else _varints(body)
+    if not numbers or len(numbers) % 2:
         raise ValueError("not a sketch")
-    total, low, reach = numbers[:_HEAD]
-    indices = accumulate(numbers[_HEAD::2])
-    buckets = dict(zip(indices, numbers[_HEAD + 1 :: 2], strict=True))
+    indices = accumulate(numbers[2::2], initial=first + numbers[0])
+    buckets = dict(zip(indices, numbers[1::2], strict=True))
     return Sketch(total, low, low + reach, buckets)
 
 
@@ -127,15 +135,26 @@ def _in_order(buckets: dict[int, int]) -> dict[int, int]:
     return {index: buckets[index] for index in sorted(buckets)}
 
 
-def _numbers(packed: bytes) -> Iterator[int]:
+def _varint(packed: bytes, at: int) -> tuple[int, int]:
+    """The number that begins at ``at``, and where the next one does."""
     number = shift = 0
-    for at, byte in enumerate(packed):
+    for byte in packed[at : at + _LONGEST]:
         number |= (byte & 0x7F) << shift
-        if byte > 0x7F:
+        shift += 7
+        at += 1
+        if byte < 0x80:
+            return number, at
+    raise ValueError("not a sketch")
+
+
+def _varints(packed: bytes) -> list[int]:
+    numbers = []
+    number = shift = 0
+    for byte in packed:
+        if byte < 0x80:
+            numbers.append(number | byte << shift)
+            number = shift = 0
+        else:
+            number |= (byte & 0x7F) << shift
             shift += 7
-            continue
-        yield number
-        number = shift = 0
-        if packed[at + 1 :].isascii():  # one byte each from here on: nearly always
-            yield from packed[at + 1 :]
-            return
+    return numbers

@@ -36,7 +36,7 @@ class Figure:
             f"percentile_cont(ARRAY[{ranks}]) WITHIN GROUP (ORDER BY {self.sample})"
         )
         value = self.sample
-        columns = (f"{f}({value})" for f in ("count", "avg", "min", "max"))
+        columns = (f"{f}({value}::float8)" for f in ("count", "avg", "min", "max"))
         answers = "FILTER (WHERE error = '')"
         return ", ".join(f"{column} {answers}" for column in (*columns, ranked))
 
@@ -96,16 +96,15 @@ def of_sketches(sketches: Mapping[str, Sketch]) -> Spreads:
 def _of_sketch(figure: Figure, found: Sketch) -> Spread:
     if not found.buckets:
         return Spread(count=0)
-    percents = (50, figure.tail, figure.far_tail)
-    ranked = (found.percentile(percent) for percent in percents)
-    return _spread(figure, found.count, found.mean, found.low, found.high, *ranked)
+    count = found.count
+    far = (figure.far_tail,) if count >= FAR_TAIL_FROM else ()
+    ranked = found.percentiles(50, figure.tail, *far)
+    return _spread(figure, count, found.total / count, found.low, found.high, *ranked)
 
 
-def _spread(figure: Figure, count: int, *values: float | None) -> Spread:
+def _spread(figure: Figure, count: int, *values: float) -> Spread:
     """``values`` are those of ``Spread``, in its order and the column's unit."""
-    mean, low, high, median, tail, far_tail = (
-        None if value is None else float(value) / figure.per_unit for value in values
-    )
+    mean, low, high, median, tail, *far = (value / figure.per_unit for value in values)
     return Spread(
         count=count,
         mean=mean,
@@ -113,5 +112,5 @@ def _spread(figure: Figure, count: int, *values: float | None) -> Spread:
         high=high,
         median=median,
         tail=tail,
-        far_tail=far_tail if count >= FAR_TAIL_FROM else None,
+        far_tail=far[0] if count >= FAR_TAIL_FROM else None,
     )

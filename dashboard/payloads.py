@@ -172,7 +172,7 @@ def tile(
     objective: Objective | None,
     word: StatePayload,
     latest: Sample | None,
-    spark: Sequence[tuple[datetime, float | None]],
+    spark: Sequence[tuple[int, float | None]],
 ) -> TilePayload:
     return {
         "monitor": monitor.pk,
@@ -187,7 +187,7 @@ def tile(
         "limits": limits(objective),
         "state": word,
         "latest": sample(latest) if latest else None,
-        "spark": [(ms(at), value) for at, value in spark],
+        "spark": list(spark),
     }
 
 

@@ -72,7 +72,7 @@ def payload(
         "from_ms": ms(start),
         "to_ms": ms(end),
         "bucket_s": found.bucket_s,
-        "due_ms": [ms(bucket.at) for bucket in found.buckets],
+        "due_ms": [bucket.at_ms for bucket in found.buckets],
         "count": [bucket.samples for bucket in found.buckets],
         "failed": [bucket.failed for bucket in found.buckets],
         "figures": {name: _figure(column) for name, column in columns.items()},

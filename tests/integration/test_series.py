@@ -5,6 +5,7 @@ from django.test.utils import CaptureQueriesContext
 from collectors import series
 from collectors.models import Gap, Scenario
 from dashboard import payloads
+from dashboard.windows import ms
 from tests.factories import (
     T0,
     at,
@@ -36,8 +37,8 @@ def test_sparks_show_the_leading_figure_and_failures_without_a_value():
     make_sample(ttft, at(0), ttft_us=250_500)
     make_sample(ttft, at(10), error="server", ttft_us=99)
     assert series.sparks([rate, ttft], now=at(60)) == {
-        rate.pk: [(at(0), 20.5)],
-        ttft.pk: [(at(0), 250.5), (at(10), None)],
+        rate.pk: [(ms(at(0)), 20.5)],
+        ttft.pk: [(ms(at(0)), 250.5), (ms(at(10)), None)],
     }
 
 
@@ -47,7 +48,7 @@ def test_sparks_are_the_last_ones():
         make_sample(monitor, at(n * 10))
     points = series.sparks([monitor], now=at(10_000))[monitor.pk]
     assert len(points) == series.SPARK_POINTS
-    assert points[-1][0] == at((series.SPARK_POINTS + 4) * 10)
+    assert points[-1][0] == ms(at((series.SPARK_POINTS + 4) * 10))
 
 
 def test_limits_are_those_in_force():
