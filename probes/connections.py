@@ -14,7 +14,7 @@ import httpx
 from probes.clock import ask_for_stamps
 from probes.dial import dial
 from probes.loop_lag import LoopLag
-from probes.transport import StampedStream
+from probes.transport import HEAD_BYTES, WIRE_BYTES, StampedStream
 from probes.types import Target
 
 Key = tuple[bytes | str | bool | int | None, ...]
@@ -77,6 +77,7 @@ class Connection(httpx.AsyncBaseTransport):
         Raises what httpcore raises, with the failures of ``dial`` and ``tls`` told
         apart by their own classes.
         """
+        self._allow(HEAD_BYTES)
         response = await self._http.handle_async_request(
             httpcore.Request(
                 method=request.method,
@@ -86,12 +87,17 @@ class Connection(httpx.AsyncBaseTransport):
                 extensions=request.extensions,
             )
         )
+        self._allow(WIRE_BYTES)
         return httpx.Response(
             response.status,
             headers=response.headers,
             stream=_Body(response.stream),
             extensions=response.extensions,
         )
+
+    def _allow(self, count: int) -> None:
+        if self.backend.stream is not None:
+            self.backend.stream.allow(count)
 
     async def aclose(self) -> None:
         await self._http.aclose()

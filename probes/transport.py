@@ -21,6 +21,13 @@ import httpcore
 
 from probes.clock import ANCILLARY_BYTES, RealToMonotonic, ask_for_stamps, stamp_ns
 from probes.tls import TlsStream
+from probes.wire import MAX_BODY_BYTES
+
+HEAD_BYTES = 128 * 1024
+"""The most that may come before a response's body: handshakes, heads, interim ones."""
+
+WIRE_BYTES = 2 * MAX_BODY_BYTES
+"""The most that a body may be on the wire, framed and encrypted."""
 
 _RECEIVE_BYTES = 64 * 1024
 _MAX_QUEUED_BYTES = 256 * 1024
@@ -66,12 +73,21 @@ class StampedStream(httpcore.AsyncNetworkStream):
         self._reading = False
         self._emptied_ns = time.monotonic_ns()
         self._serial = 0
+        self._allowance = HEAD_BYTES
         self._closed_by_peer = False
         self.end_was_read = False
         self.received: Receive | None = None
         self.sent: Send | None = None
         ask_for_stamps(sock)
         self._resume()
+
+    def allow(self, count: int) -> None:
+        """Let ``count`` bytes be read from now on; more than that is an error.
+
+        Not all that comes is part of an answer: without a limit a server can send
+        interim responses or empty frames for as long as the probe lasts.
+        """
+        self._allowance = count
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         while not self._queue:
@@ -87,6 +103,9 @@ class StampedStream(httpcore.AsyncNetworkStream):
             self._queue.appendleft((receive, data[max_bytes:]))
             data = data[:max_bytes]
         self._queued_bytes -= len(data)
+        self._allowance -= len(data)
+        if self._allowance < 0:
+            raise httpcore.RemoteProtocolError("the server sends far more than it may")
         self.received = receive
         if self._queued_bytes < _MAX_QUEUED_BYTES:
             self._resume()

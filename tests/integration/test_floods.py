@@ -15,7 +15,7 @@ from probes.connections import Connections
 from probes.runner import measure
 from probes.types import Failure, Measurement, Timeouts
 from probes.wire import MAX_BODY_BYTES
-from tests.sockets import HEAD, PROMPT, target
+from tests.sockets import EVENTS, HEAD, PROMPT, target
 
 LONGEST_HOLD_S = 0.15
 """Of the loop's own processor time; some 40 ms were measured."""
@@ -129,6 +129,29 @@ async def test_no_answer_holds_the_loop(name):
     result, held_s = await poured(HEAD + b"\r\n" + body)
     assert result.error is failure, result.error_text
     assert held_s < LONGEST_HOLD_S
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"HTTP/1.1 100 Continue\r\n\r\n" * 1_000_000,
+        b"HTTP/1.1 103 Early Hints\r\nlink: <x>\r\n\r\n" * 1_000_000,
+        HEAD + b"transfer-encoding: chunked\r\n\r\n" + b"1;" + b"x" * 20_000_000,
+        HEAD
+        + b"transfer-encoding: chunked\r\n\r\n"
+        + (b"1;" + b"x" * 8_000 + b"\r\n:\r\n") * 3_000,
+    ],
+)
+async def test_what_is_no_part_of_an_answer_has_a_limit_too(answer):
+    result, held_s = await poured(answer)
+    assert (result.error, result.chunks or 0) == (Failure.PROTOCOL, 0)
+    assert held_s < LONGEST_HOLD_S
+
+
+async def test_a_few_interim_responses_do_no_harm():
+    interim = b"HTTP/1.1 103 Early Hints\r\n\r\n" * 100
+    result, _ = await poured(interim + HEAD + b"\r\n" + EVENTS)
+    assert result.outcome == "ok"
 
 
 async def test_an_answer_in_crumbs_does_not_hold_the_loop():
