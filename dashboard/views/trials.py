@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from functools import partial
 from typing import Any, cast
 
 from django.contrib.auth.models import User
-from django.db import transaction
 from django.http import HttpRequest, JsonResponse
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
@@ -18,21 +16,32 @@ from django.views.decorators.http import require_POST, require_safe
 from collectors import tasks
 from collectors.models import Monitor, Trial
 from collectors.models.targets import EndpointFields
-from dashboard import advice
+from dashboard import advice, publishing
 from dashboard.forms import TrialForm
 
 PATIENCE = timedelta(seconds=15)
 """After this long without a worker, the page says where to look."""
+
+NO_BROKER = (
+    "Not sent: Valkey does not answer, which hands tests to the workers. "
+    "`manage.py doctor` says what is missing."
+)
 
 GRACE = timedelta(seconds=60)
 """Beyond a scenario's own time-out, a trial that was begun is lost."""
 
 
 def _send(trial: Trial) -> JsonResponse:
-    """Store ``trial`` and have a worker run it; the broker carries its id only."""
-    with transaction.atomic():
-        trial.save()
-        transaction.on_commit(partial(tasks.run_trial.delay, trial.pk))
+    """Store ``trial`` and have a worker run it; the broker carries its id only.
+
+    503 where the broker does not answer: then nothing is left of the trial.
+    """
+    trial.save()
+    try:
+        publishing.publish(tasks.run_trial, trial.pk)
+    except publishing.NoBroker:
+        trial.delete()
+        return JsonResponse({"told": NO_BROKER}, status=503)
     url = reverse("trial", args=[trial.pk])
     return JsonResponse({"id": trial.pk, "url": url}, status=201)
 

@@ -45,7 +45,12 @@ async function send(url, form) {
     tell(["Not sent: see the marked fields.", ...elsewhere.flatMap(([, messages]) => messages)].join(" "), true);
     return null;
   }
-  if (!response.ok) throw new Error(`HTTP ${response.status}`);
+  if (!response.ok) {
+    const { told } = await response.json().catch(() => ({}));  // a proxy answers with a page
+    if (!told) throw new Error(`HTTP ${response.status}`);
+    tell(told, true);
+    return null;
+  }
   showErrors(form, {});
   return response.json();
 }
