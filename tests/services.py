@@ -15,7 +15,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from dashboard.local import postgres, valkey
+from dashboard.local import home, postgres, valkey
 
 _POSTGRES = "TOKENPULSE_TEST_POSTGRES"
 
@@ -26,6 +26,7 @@ def _start() -> None:
     folder.chmod(0o755)
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     if _POSTGRES not in os.environ:
+        atexit.register(home.remove, folder)  # root's may lie elsewhere
         database = postgres.start(folder, durable=False)
         atexit.register(database.stop)
         os.environ[_POSTGRES] = database.url

@@ -16,7 +16,7 @@ from typing import Any
 import psutil
 import psycopg
 
-from dashboard.local import ports
+from dashboard.local import home, ports
 from tests.waiting import wait_for
 
 ROOT = Path(__file__).parents[1]
@@ -114,3 +114,4 @@ def running(data: Path, **environment: str) -> Iterator[Stack]:
         yield stack
     finally:
         stack.stop()
+        home.remove(data)  # root's lies outside the folder

@@ -82,9 +82,11 @@ def _lend(data: Path, programs: Path, elsewhere: Path) -> Home:
 
 
 def remove(data: Path) -> None:
-    """Delete the cluster of a data folder that nobody needs any more."""
+    """Delete the cluster of a data folder that nobody needs any more, if it has one."""
     note = data / NOTE
-    shutil.rmtree(Path(note.read_text()) if note.exists() else data / "postgres")
+    folder = Path(note.read_text()) if note.exists() else data / "postgres"
+    if folder.exists():
+        shutil.rmtree(folder)
     note.unlink(missing_ok=True)
 
 

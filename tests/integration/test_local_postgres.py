@@ -304,6 +304,7 @@ def test_programs_that_the_account_cannot_reach_are_copied_once(
         assert ask(server.url, "SELECT 1") == 1
     home.remove(data)
     assert not place.folder.exists()
+    home.remove(data)  # nothing is left, and that is no error
 
 
 @AS_ROOT
