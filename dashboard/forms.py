@@ -86,6 +86,9 @@ class TargetForm(Described, forms.ModelForm):  # type: ignore[type-arg]
             )
         if "@" in urlsplit(url).netloc:
             raise ValidationError("Leave user and password out; give the key below.")
+        if "?" in url or "#" in url:
+            # The URL is shown to everybody who may sign in; a key in it would be, too.
+            raise ValidationError("Leave out what follows “?”; give the key below.")
         return url
 
     def clean_key_variable(self) -> str:

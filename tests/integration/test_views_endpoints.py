@@ -84,6 +84,7 @@ def test_saving_starts_the_schedule_of_what_was_chosen(visitor, scenario):
         ("base_url", "http://[::1/v1", "not a URL"),
         ("base_url", "http://host:port/v1", "not a URL"),
         ("base_url", "http://user:secret@vllm/v1", "password"),
+        ("base_url", "http://vllm/v1?api_key=secret", "give the key below"),
         ("protocol", "carrier-pigeon", "valid choice"),
         ("key_variable", "HOME", "may not be read"),
         ("interval", "0", "greater than or equal to 1"),
