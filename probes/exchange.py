@@ -14,7 +14,7 @@ from probes.connections import Connection
 from probes.deadline import Deadline, Stage
 from probes.decoder import AnswerDecoder
 from probes.dial import ResolveError
-from probes.failures import refusal, stream_failure
+from probes.failures import refusal, stream_failure, unexpected
 from probes.pace import Pace, in_pieces
 from probes.protocols.base import Delta, Protocol
 from probes.protocols.errors import error_in_body
@@ -27,6 +27,7 @@ from probes.types import Failure, Timeouts
 from probes.wire import Event, ProtocolError
 
 _MAX_REFUSAL_BYTES = 64 * 1024
+_LEAST_STATUS, _HIGHEST_STATUS = 100, 999
 _DRAIN_S = 0.25
 
 
@@ -70,6 +71,8 @@ class Exchange:
             record.fail_unless_complete(self._network_failure(error), str(error))
         except httpcore.ProxyError as error:
             record.fail(Failure.CONNECTION, f"the proxy refused: {error}")
+        except Exception as error:  # a fault of ours that this endpoint found
+            record.fail(Failure.PROTOCOL, unexpected(error))
         finally:
             # Else the request holds us and we the request: garbage that only a pause
             # for all streams would find.
@@ -83,6 +86,8 @@ class Exchange:
     async def _converse(self, drain: bool) -> None:
         response = await self._connection.handle_async_request(self._request)
         try:
+            if not _LEAST_STATUS <= response.status_code <= _HIGHEST_STATUS:
+                raise ProtocolError("the status is none of HTTP")
             self._record.status = response.status_code
             self._record.headers = response.headers
             self._record.headers_ms = self._stopwatch.arrival().at_ms

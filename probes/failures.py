@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import re
+import traceback
 
 from probes.protocols.base import ServerError
 from probes.types import Failure
+
+_log = logging.getLogger(__name__)
 
 _OVERLOADED_NAME = re.compile(r"overload|slow_down|over_capacity|^529$", re.I)
 _RATE_LIMITED_NAME = re.compile(
@@ -77,6 +81,17 @@ def refused_parameter(error: ServerError, droppable: tuple[str, ...]) -> str | N
         if not name.startswith("max_") or _REFUSED.search(_everything(error)):
             return name
     return None
+
+
+def unexpected(error: Exception) -> str:
+    """Log where an answer upset us, and return what to say of it.
+
+    Not the exception's own text: that may be a piece of the answer, or a secret.
+    """
+    kind = type(error).__name__
+    places = "".join(traceback.format_tb(error.__traceback__))
+    _log.error("an answer could not be read: %s\n%s", kind, places)
+    return f"the answer could not be read: {kind}"
 
 
 _REFUSED = re.compile(

@@ -13,7 +13,7 @@ import httpx
 
 from probes.connections import Connection, Connections
 from probes.exchange import Exchange
-from probes.failures import refused_parameter
+from probes.failures import refused_parameter, unexpected
 from probes.protocols import PROTOCOLS
 from probes.protocols.base import HttpRequest, Protocol
 from probes.record import Record
@@ -91,9 +91,17 @@ async def _exchange(
 
 async def _reported(record: Record, show: Callable[[str], str]) -> Measurement:
     """Return the figures; those of a flood are summed up beside the loop."""
-    if len(record.tokens) > _MANY_CHUNKS:
-        return await asyncio.to_thread(report, record, show)
-    return report(record, show)
+    try:
+        if len(record.tokens) > _MANY_CHUNKS:
+            return await asyncio.to_thread(report, record, show)
+        return report(record, show)
+    except Exception as error:  # a fault of ours that this endpoint found
+        return Measurement(
+            outcome="error",
+            error=Failure.PROTOCOL,
+            error_text=unexpected(error),
+            http_status=record.status,
+        )
 
 
 def _shown(text: str, target: Target, prompt: Prompt) -> str:

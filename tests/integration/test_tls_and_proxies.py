@@ -198,6 +198,31 @@ async def test_http2_where_the_server_agrees(authority, connections):
     assert 20 < (result.gap_p50_ms or 0) < 500
 
 
+@pytest.mark.parametrize("status", ["70000", "2oo", "-1", ""])
+async def test_a_status_that_http2_does_not_check(status, authority, connections):
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        server = h2.connection.H2Connection(
+            h2.config.H2Configuration(
+                client_side=False, validate_outbound_headers=False
+            )
+        )
+        server.initiate_connection()
+        writer.write(server.data_to_send())
+        while data := await reader.read(65_536):
+            for event in server.receive_data(data):
+                if isinstance(event, h2.events.StreamEnded):
+                    server.send_headers(event.stream_id, [(":status", status)])
+                    server.send_data(event.stream_id, b"", end_stream=True)
+            writer.write(server.data_to_send())
+
+    authority.context.set_alpn_protocols(["h2"])
+    async with serving(serve, ssl=authority.context) as port:
+        modern = target(port, "https", ca_file=str(authority.ca_file), http2=True)
+        result = await measure(modern, PROMPT, SOON, connections=connections)
+    assert result.error is Failure.PROTOCOL
+    assert result.http_status is None
+
+
 async def test_http2_is_not_insisted_on(authority, connections):
     async with serving(Player(SHORT).serve, ssl=authority.context) as port:
         modern = target(port, "https", ca_file=str(authority.ca_file), http2=True)
