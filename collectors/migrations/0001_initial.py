@@ -258,13 +258,23 @@ class Migration(migrations.Migration):
                         serialize=False,
                     ),
                 ),
+                # Widest first: no room is lost to alignment.
                 ("due_at", models.DateTimeField()),
+                ("started_at", models.DateTimeField()),
+                (
+                    "monitor",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="collectors.monitor",
+                    ),
+                ),
                 ("sweep", models.IntegerField(default=0)),
                 ("rung", models.SmallIntegerField(default=0)),
                 ("stream", models.SmallIntegerField(default=0)),
                 ("turn", models.SmallIntegerField(default=0)),
                 ("attempt", models.SmallIntegerField(default=0)),
-                ("started_at", models.DateTimeField()),
                 ("ttft_us", models.IntegerField(null=True)),
                 ("ttfa_us", models.IntegerField(null=True)),
                 ("total_us", models.IntegerField(null=True)),
@@ -321,15 +331,6 @@ class Migration(migrations.Migration):
                 ("clock", models.CharField(blank=True, max_length=10)),
                 ("model_reported", models.CharField(blank=True, max_length=200)),
                 ("vantage", models.CharField(blank=True, max_length=40)),
-                (
-                    "monitor",
-                    models.ForeignKey(
-                        db_index=False,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="+",
-                        to="collectors.monitor",
-                    ),
-                ),
             ],
             options={
                 "abstract": False,
@@ -389,12 +390,6 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("due_at", models.DateTimeField()),
-                ("sweep", models.IntegerField(default=0)),
-                ("rung", models.SmallIntegerField(default=0)),
-                ("stream", models.SmallIntegerField(default=0)),
-                ("turn", models.SmallIntegerField(default=0)),
-                ("attempt", models.SmallIntegerField(default=0)),
-                ("packed", models.BinaryField()),
                 (
                     "monitor",
                     models.ForeignKey(
@@ -404,6 +399,12 @@ class Migration(migrations.Migration):
                         to="collectors.monitor",
                     ),
                 ),
+                ("sweep", models.IntegerField(default=0)),
+                ("rung", models.SmallIntegerField(default=0)),
+                ("stream", models.SmallIntegerField(default=0)),
+                ("turn", models.SmallIntegerField(default=0)),
+                ("attempt", models.SmallIntegerField(default=0)),
+                ("packed", models.BinaryField()),
             ],
             options={
                 "abstract": False,
