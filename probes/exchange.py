@@ -172,9 +172,9 @@ class Exchange:
         self._deadline.enter(Stage.REFUSAL)
         text = bytearray()
         try:
-            async for chunk in response.aiter_bytes():
-                text += chunk
-                if len(text) > _MAX_REFUSAL_BYTES:
+            async for chunk in _body(response):
+                text += chunk[: _MAX_REFUSAL_BYTES - len(text)]
+                if len(text) == _MAX_REFUSAL_BYTES:
                     break
         finally:
             error = error_in_body(text.decode("utf-8", errors="replace"))
@@ -215,7 +215,11 @@ class Exchange:
 
 def _body(response: httpx.Response) -> AsyncIterator[bytes]:
     """Return the bytes of the body, without httpx's layers where those do nothing."""
-    if "content-encoding" in response.headers:
+    codings = response.headers.get("content-encoding", "")
+    if "," in codings:
+        # Each layer may grow a thousandfold, before anybody can look at it.
+        raise ProtocolError("the answer is compressed more than once")
+    if codings:
         return response.aiter_bytes()
     assert isinstance(response.stream, httpx.AsyncByteStream)
     return aiter(response.stream)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import socket
 import threading
 import time
@@ -146,6 +147,20 @@ async def test_what_is_no_part_of_an_answer_has_a_limit_too(answer):
     result, held_s = await poured(answer)
     assert (result.error, result.chunks or 0) == (Failure.PROTOCOL, 0)
     assert held_s < LONGEST_HOLD_S
+
+
+@pytest.mark.parametrize(
+    ("status", "failure"), [(200, Failure.PROTOCOL), (503, Failure.SERVER)]
+)
+async def test_a_bomb_does_not_go_off(status, failure):
+    """What is small on the wire: compressed once they are within reason, twice not."""
+    once = gzip.compress(bytes(16_000_000))
+    for codings, body in ((b"gzip", once), (b"gzip, gzip", gzip.compress(once * 99))):
+        head = b"HTTP/1.1 %d X\r\ncontent-type: text/event-stream\r\n" % status
+        answer = head + b"content-encoding: " + codings + b"\r\n\r\n" + body
+        result, held_s = await poured(answer)
+        assert result.error is failure, result.error_text
+        assert held_s < LONGEST_HOLD_S
 
 
 async def test_a_few_interim_responses_do_no_harm():
