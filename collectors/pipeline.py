@@ -153,7 +153,9 @@ def to_timeouts(scenario: Scenario) -> Timeouts:
 
 def run_trial(trial_id: int) -> None:
     """Probe once for a "Test now" and keep the figures with the trial."""
-    trial = Trial.objects.select_related("scenario").get(pk=trial_id)
+    trial = Trial.objects.select_related("scenario").filter(pk=trial_id).first()
+    if trial is None:
+        return  # withdrawn: its page was told that the broker did not take it
     if not Trial.objects.filter(pk=trial_id, started_at=None).update(
         started_at=timezone.now()
     ):

@@ -156,6 +156,10 @@ def test_a_trial_measures_once_and_keeps_its_figures(server):
     assert not Sample.objects.exists()
 
 
+def test_a_trial_that_was_withdrawn_is_no_trouble():
+    tasks.run_trial(1)
+
+
 def test_a_trial_that_fails_by_our_own_fault_says_so(server, monkeypatch):
     def broken(self, *args, **options):
         raise RuntimeError("our fault")
