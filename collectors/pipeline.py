@@ -105,12 +105,12 @@ def _store(
             with transaction.atomic():
                 claims.give_up(slot, Gap.Reason.PROBER_FAULT)
             return
-        except DatabaseError:
+        except DatabaseError as error:
             connection.close()
             if time.monotonic() > deadline:
                 log.exception("monitor %s, %s: could not be stored", monitor.pk, due_at)
                 raise
-            log.warning("monitor %s: storing failed, trying again", monitor.pk)
+            log.warning("monitor %s: to be stored again: %s", monitor.pk, error)
             time.sleep(wait_s)
             wait_s = min(wait_s * 2, 10)
 
