@@ -62,22 +62,27 @@ function gapNotes(series, x, colours, size) {
     );
 }
 
-/** Whether the line is near `y` where a label above it at the right end would stand. */
-function crowded(series, name, y, yOf, high) {
-  const start = series.to_ms - (series.to_ms - series.from_ms) / 4;
-  const band = (yOf(high) - yOf(0)) / 8;
-  return series.figures[name].median.some(
-    (value, i) => value != null && series.due_ms[i] > start && yOf(value) > y - band / 8 && yOf(value) < y + band,
-  );
+const PLACES = [["right", "bottom"], ["left", "bottom"], ["right", "top"], ["left", "top"]];
+
+/** Where a label on the limit's line hides nothing: above it or below, at either end. */
+function freePlace(series, name, y, yOf, high) {
+  const quarter = (series.to_ms - series.from_ms) / 4;
+  const height = (yOf(high) - yOf(0)) / 8;
+  const points = series.figures[name].median.flatMap((value, i) => (value == null ? [] : [[series.due_ms[i], yOf(value)]]));
+  const free = ([end, side]) => !points.some(([at, value]) => {
+    const near = end === "right" ? at > series.to_ms - quarter : at < series.from_ms + quarter;
+    const above = side === "bottom" ? value - y : y - value;
+    return near && above > -height / 8 && above < height;
+  });
+  return PLACES.find(free) ?? PLACES[0];
 }
 
-/** Above the limit's line, on a ground of its own, at the end where more room is. */
 function limitNote(series, name, value, { axis, scale, high }, colours, size) {
   if (value == null) return [];
   const yOf = axis.type === "log" ? (v) => Math.log10(Math.max(v / scale, 10 ** axis.range[0])) : (v) => v / scale;
   const y = yOf(value);
-  const left = crowded(series, name, y, yOf, high);
-  const place = { xref: "paper", x: left ? 0 : 1, xanchor: left ? "left" : "right", y, yanchor: "bottom" };
+  const [xanchor, yanchor] = freePlace(series, name, y, yOf, high);
+  const place = { xref: "paper", x: xanchor === "left" ? 0 : 1, xanchor, y, yanchor };
   const ground = { bgcolor: colours.panel, opacity: 0.9, borderpad: 1 };
   return [note(`limit ${limit(name, value)}`, { ...place, ...ground }, colours, size)];
 }
