@@ -45,7 +45,7 @@ def test_there_are_as_many_colours_as_endpoints_are_told_apart_by():
 
 def test_figures_have_the_names_of_the_wire_format():
     names = re.findall(r"^  (\w+): \{", script("format.js"), re.MULTILINE)
-    assert set(names) == set(Scenario.Figure.values)
+    assert set(names) == {*Scenario.Figure.values, "max_gap_ms"}
     assert set(names) <= set(get_type_hints(payloads.SamplePayload))
     assert set(names) <= set(get_type_hints(payloads.LimitsPayload))
 

@@ -122,6 +122,9 @@ def test_names_are_shown_as_text_never_as_markup(visitor):
 def test_an_unknown_range_falls_back_on_the_page_and_is_told_by_the_api(visitor):
     monitor = watched()[0]
     page = visitor.get(reverse("monitor", args=[monitor.pk]), {"range": "9y"})
+    assert page.context["range"] == "15m"
+    Monitor.objects.update(created_at=timezone.now() - timedelta(hours=2))
+    page = visitor.get(reverse("monitor", args=[monitor.pk]), {"range": "9y"})
     assert page.context["range"] == "1h"
     api = visitor.get(reverse("api-series", args=[monitor.pk]), {"range": "9y"})
     assert api.status_code == 400
