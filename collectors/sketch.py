@@ -21,8 +21,6 @@ RELATIVE_ERROR = (GAMMA - 1) / (GAMMA + 1)
 _PER_E = 1 / math.log(GAMMA)
 _MIDDLE = 2 / (GAMMA + 1)
 _HEAD = 4
-_LONGEST = 10
-"""Bytes of the largest number: a sum of 64 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +48,12 @@ class Sketch:
         """Several at once, of one value at least."""
         indices = list(self.buckets)
         reached = list(accumulate(self.buckets.values()))
-        ranks = (max(1, -(-percent * reached[-1] // 100)) for percent in percents)
-        middles = (_middle(indices[bisect_left(reached, rank)]) for rank in ranks)
-        return [min(max(middle, self.low), self.high) for middle in middles]
+        found = []
+        for percent in percents:
+            rank = max(1, -(-percent * reached[-1] // 100))
+            middle = _middle(indices[bisect_left(reached, rank)])
+            found.append(min(max(middle, self.low), self.high))
+        return found
 
 
 EMPTY = Sketch()
@@ -112,16 +113,13 @@ def decode(packed: bytes) -> Sketch:
     """The sketch that was encoded. Raises ``ValueError`` for anything else."""
     if packed[-1:] > b"\x7f":
         raise ValueError("a sketch that was cut off")
-    at = 0
-    head = [0] * _HEAD
-    for n in range(_HEAD):
-        head[n], at = _varint(packed, at)
-    total, low, reach, first = head
+    head, at = _varints(packed, _HEAD)
     body = packed[at:]
     # Bytes are numbers already where all are small, which is nearly always.
-    numbers = body if body.isascii() else _varints(body)
+    numbers = body if body.isascii() else _varints(body, len(body))[0]
     if not numbers or len(numbers) % 2:
         raise ValueError("not a sketch")
+    total, low, reach, first = head
     indices = accumulate(numbers[2::2], initial=first + numbers[0])
     buckets = dict(zip(indices, numbers[1::2], strict=True))
     return Sketch(total, low, low + reach, buckets)
@@ -135,26 +133,17 @@ def _in_order(buckets: dict[int, int]) -> dict[int, int]:
     return {index: buckets[index] for index in sorted(buckets)}
 
 
-def _varint(packed: bytes, at: int) -> tuple[int, int]:
-    """The number that begins at ``at``, and where the next one does."""
+def _varints(packed: bytes, most: int) -> tuple[list[int], int]:
+    """The first numbers, ``most`` at most, and where the one after them begins."""
+    numbers: list[int] = []
     number = shift = 0
-    for byte in packed[at : at + _LONGEST]:
-        number |= (byte & 0x7F) << shift
-        shift += 7
-        at += 1
-        if byte < 0x80:
-            return number, at
-    raise ValueError("not a sketch")
-
-
-def _varints(packed: bytes) -> list[int]:
-    numbers = []
-    number = shift = 0
-    for byte in packed:
-        if byte < 0x80:
-            numbers.append(number | byte << shift)
-            number = shift = 0
-        else:
+    for at, byte in enumerate(packed):
+        if byte > 0x7F:
             number |= (byte & 0x7F) << shift
             shift += 7
-    return numbers
+            continue
+        numbers.append(number | byte << shift)
+        if len(numbers) == most:
+            return numbers, at + 1
+        number = shift = 0
+    return numbers, len(packed)

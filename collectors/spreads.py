@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from collectors.sketch import Sketch
 
@@ -29,7 +29,7 @@ class Figure:
 
     @property
     def sql(self) -> str:
-        """The columns of a query of samples that ``of_row`` takes."""
+        """The columns of a query of samples that ``points_of_row`` takes."""
         percents = (50, self.tail, self.far_tail)
         ranks = ", ".join(str(percent / 100) for percent in percents)
         ranked = (
@@ -50,9 +50,23 @@ FIGURES = {
 }
 
 
+class Point(NamedTuple):
+    """A figure's values in one bucket of a chart; all is None without values."""
+
+    low: float | None
+    high: float | None
+    median: float | None
+    tail: float | None
+
+
+NO_POINT = Point(None, None, None, None)
+Points = dict[str, Point]
+"""One for each of FIGURES."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spread:
-    """How ``count`` values of one figure lie; without values all else is None.
+    """How ``count`` values of one figure lie over a window; without any all is None.
 
     ``far_tail`` is None for fewer than FAR_TAIL_FROM values.
     """
@@ -70,41 +84,71 @@ Spreads = dict[str, Spread]
 """One for each of FIGURES."""
 
 
-def of_row(columns: Sequence[Any]) -> Spreads:
+def points_of_row(columns: Sequence[Any]) -> Points:
     """From the columns that the figures' ``sql`` selects, one after the other."""
-    starts = range(0, len(columns), COLUMNS)
-    return {
-        name: _of_columns(figure, columns[at : at + COLUMNS])
-        for (name, figure), at in zip(FIGURES.items(), starts, strict=True)
-    }
+    points = {}
+    for (name, figure), values in zip(
+        FIGURES.items(), _by_figure(columns), strict=True
+    ):
+        count, _, low, high, ranked = values
+        found = (low, high, *ranked[:2]) if count else None
+        points[name] = _point(figure, found) if found else NO_POINT
+    return points
 
 
-def _of_columns(figure: Figure, columns: Sequence[Any]) -> Spread:
-    count, mean, low, high, ranked = columns
-    return (
-        _spread(figure, count, mean, low, high, *ranked) if count else Spread(count=0)
-    )
+def spreads_of_row(columns: Sequence[Any]) -> Spreads:
+    """The same columns, of all buckets together."""
+    spreads = {}
+    for (name, figure), values in zip(
+        FIGURES.items(), _by_figure(columns), strict=True
+    ):
+        count, mean, low, high, ranked = values
+        found = (mean, low, high, *ranked) if count else None
+        spreads[name] = _spread(figure, count, found) if found else Spread(count=0)
+    return spreads
 
 
-def of_sketches(sketches: Mapping[str, Sketch]) -> Spreads:
+def _by_figure(columns: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    return (columns[at : at + COLUMNS] for at in range(0, len(columns), COLUMNS))
+
+
+def points_of_sketches(sketches: Mapping[str, Sketch]) -> Points:
     """From one sketch for each of FIGURES."""
-    return {
-        name: _of_sketch(figure, sketches[name]) for name, figure in FIGURES.items()
-    }
+    points = {}
+    for name, figure in FIGURES.items():
+        found = sketches[name]
+        if not found.buckets:
+            points[name] = NO_POINT
+            continue
+        median, tail = found.percentiles(50, figure.tail)
+        points[name] = _point(figure, (found.low, found.high, median, tail))
+    return points
 
 
-def _of_sketch(figure: Figure, found: Sketch) -> Spread:
-    if not found.buckets:
-        return Spread(count=0)
-    count = found.count
-    far = (figure.far_tail,) if count >= FAR_TAIL_FROM else ()
-    ranked = found.percentiles(50, figure.tail, *far)
-    return _spread(figure, count, found.total / count, found.low, found.high, *ranked)
+def spreads_of_sketches(sketches: Mapping[str, Sketch]) -> Spreads:
+    """From one sketch for each of FIGURES, of all buckets together."""
+    spreads = {}
+    for name, figure in FIGURES.items():
+        found = sketches[name]
+        if not found.buckets:
+            spreads[name] = Spread(count=0)
+            continue
+        count = found.count
+        ranked = found.percentiles(50, figure.tail, figure.far_tail)
+        values = (found.total / count, found.low, found.high, *ranked)
+        spreads[name] = _spread(figure, count, values)
+    return spreads
 
 
-def _spread(figure: Figure, count: int, *values: float) -> Spread:
+def _point(figure: Figure, values: tuple[float, float, float, float]) -> Point:
+    low, high, median, tail = values
+    unit = figure.per_unit
+    return Point(low / unit, high / unit, median / unit, tail / unit)
+
+
+def _spread(figure: Figure, count: int, values: Sequence[float]) -> Spread:
     """``values`` are those of ``Spread``, in its order and the column's unit."""
-    mean, low, high, median, tail, *far = (value / figure.per_unit for value in values)
+    mean, low, high, median, tail, far = (value / figure.per_unit for value in values)
     return Spread(
         count=count,
         mean=mean,
@@ -112,5 +156,5 @@ def _spread(figure: Figure, count: int, *values: float) -> Spread:
         high=high,
         median=median,
         tail=tail,
-        far_tail=far[0] if count >= FAR_TAIL_FROM else None,
+        far_tail=far if count >= FAR_TAIL_FROM else None,
     )

@@ -17,7 +17,7 @@ from collectors import retention, rollups, sketch, spreads
 from collectors.models import Monitor
 from collectors.models.rollups import from_column
 from collectors.sketch import Sketch
-from collectors.spreads import FIGURES, Spreads
+from collectors.spreads import FIGURES, Points, Spreads
 
 POINTS = 750
 MAX_POINTS = 1_500
@@ -36,7 +36,7 @@ class Bucket:
     at_ms: int
     samples: int
     failed: int
-    spreads: Spreads
+    points: Points
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +105,10 @@ def _of_samples(
         # The row of all buckets together has none of its own, and NULL sorts last.
         *rows, (_, _, _, *whole) = cursor.fetchall()
     buckets = [
-        Bucket(at_ms, samples, failed, spreads.of_row(columns))
+        Bucket(at_ms, samples, failed, spreads.points_of_row(columns))
         for at_ms, samples, failed, *columns in rows
     ]
-    return Window(start, end, bucket_s, buckets, spreads.of_row(whole))
+    return Window(start, end, bucket_s, buckets, spreads.spreads_of_row(whole))
 
 
 def _of_rollups(
@@ -134,11 +134,11 @@ def _of_rollups(
                 number * bucket_s * 1000,
                 sum(samples),
                 sum(failed),
-                spreads.of_sketches(parts[-1]),
+                spreads.points_of_sketches(parts[-1]),
             )
         )
     whole = {name: sketch.merged(part[name] for part in parts) for name in FIGURES}
-    return Window(start, end, bucket_s, buckets, spreads.of_sketches(whole))
+    return Window(start, end, bucket_s, buckets, spreads.spreads_of_sketches(whole))
 
 
 def _merged(columns: Iterable[Iterable[bytes | None]]) -> dict[str, Sketch]:

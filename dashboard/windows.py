@@ -8,7 +8,7 @@ from typing import TypedDict
 
 from collectors import windows
 from collectors.models import Monitor
-from collectors.spreads import FIGURES, Spread
+from collectors.spreads import FIGURES, Point, Spread
 
 POINTS = windows.POINTS
 
@@ -66,7 +66,7 @@ def payload(
     monitor: Monitor, start: datetime, end: datetime, now: datetime, points: int
 ) -> WindowPayload:
     found = windows.read(monitor, start=start, end=end, now=now, points=points)
-    columns = {name: [b.spreads[name] for b in found.buckets] for name in FIGURES}
+    columns = {name: [b.points[name] for b in found.buckets] for name in FIGURES}
     return {
         "monitor": monitor.pk,
         "from_ms": ms(start),
@@ -81,11 +81,11 @@ def payload(
     }
 
 
-def _figure(column: Sequence[Spread]) -> FigurePayload:
+def _figure(column: Sequence[Point]) -> FigurePayload:
     return {"median": [s.median for s in column], "tail": [s.tail for s in column]}
 
 
-def _ends(column: Sequence[Spread]) -> EndsPayload:
+def _ends(column: Sequence[Point]) -> EndsPayload:
     return {"low": [s.low for s in column], "high": [s.high for s in column]}
 
 

@@ -1,6 +1,6 @@
 """What is kept, and how quickly it is read: 200 monitors once a minute, for a year.
 
-Samples for three days, less than a million; `storage-long` keeps them for 90, which is
+Samples for two days, less than a million; `storage-long` keeps them for 90, which is
 26 million. Beside our reads stand plain SQL percentiles over the samples.
 """
 
@@ -19,7 +19,7 @@ from tests.bench.report import Row
 ROOT = Path(__file__).parents[2]
 
 
-def run(raw_days: int = 3) -> list[Row]:
+def run(raw_days: int = 2) -> list[Row]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         folder.chmod(0o755)

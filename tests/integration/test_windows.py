@@ -35,7 +35,7 @@ def moment(bucket: windows.Bucket) -> datetime:
 
 
 def column(window: windows.Window, figure: str, name: str) -> list[float | None]:
-    return [getattr(bucket.spreads[figure], name) for bucket in window.buckets]
+    return [getattr(bucket.points[figure], name) for bucket in window.buckets]
 
 
 def test_a_window_of_single_samples_shows_each():
