@@ -80,6 +80,14 @@ class Stack:
                     return child
         return None
 
+    def simulator(self) -> str:
+        """The address of the simulated endpoint's own page."""
+        found = re.search(
+            r"Page of the simulated endpoint: (\S+)/", "\n".join(self.lines)
+        )
+        assert found
+        return found[1]
+
     def secret(self, name: str) -> str:
         return (self.data / "secrets" / name).read_text().strip()
 
@@ -88,16 +96,37 @@ class Stack:
             cursor = database.execute(query, parameters)
             return cursor.fetchall() if cursor.description else []
 
-    def run(self, code: str) -> str:
-        """Run Python in the product's own Django shell; returns what it printed."""
+    def settings(self) -> dict[str, str]:
+        """The environment of a further process of the product."""
         files = {
             f"{name.upper()}_FILE": str(self.data / "secrets" / name)
             for name in ("database_url", "redis_url", "secret_key", "encryption_keys")
         }
+        return {**self.environment, **files}
+
+    @contextmanager
+    def further(self, *arguments: str) -> Iterator[None]:
+        """One more process of the product, such as a second worker."""
+        with (self.data / "log" / "further.log").open("ab") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-m", *arguments],
+                cwd=ROOT,
+                env=self.settings(),
+                stdout=log,
+                stderr=log,
+            )
+        try:
+            yield
+        finally:
+            process.terminate()
+            process.wait(30)
+
+    def run(self, code: str) -> str:
+        """Run Python in the product's own Django shell; returns what it printed."""
         done = subprocess.run(
             [sys.executable, "manage.py", "shell", "--no-imports", "-c", code],
             cwd=ROOT,
-            env={**self.environment, **files},
+            env=self.settings(),
             capture_output=True,
             text=True,
             check=False,

@@ -9,6 +9,7 @@ import time
 from datetime import timedelta
 from pathlib import Path
 
+import httpx
 import psutil
 import pytest
 
@@ -104,6 +105,24 @@ def test_killed_parts_come_back_and_no_slot_is_lost_or_doubled(stack):
     settle(stack)
     seen = check_every_slot(stack)
     assert seen["sampled"] > MONITORS
+
+
+@pytest.mark.timeout(200)
+def test_two_beats_and_two_workers_store_each_slot_once(stack):
+    celery = ("celery", "-A", "dashboard")
+    workers = "SELECT count(*) FROM collectors_heartbeat WHERE kind = 'worker'"
+    with (
+        stack.further(*celery, "worker", "-P", "threads", "-c", "50", "-n", "second"),
+        stack.further(*celery, "beat"),
+    ):
+        wait_for(lambda: stack.sql(workers)[0][0] == 2, timeout_s=60)
+        both_since = time.time()
+        wait_for(lambda: newest_slot(stack) > both_since + 8, timeout_s=60)
+        settle(stack)
+    seen = check_every_slot(stack)
+    assert seen["sampled"] > MONITORS
+    asked = httpx.get(stack.simulator() + "/log?n=2000").json()
+    assert len(asked["requests"]) == seen["sampled"], "no slot was probed twice"
 
 
 @pytest.mark.soak
