@@ -13,7 +13,7 @@ from django.conf import settings
 from django.db import DatabaseError, DataError, connection, transaction
 from django.utils import timezone
 
-from collectors import claims, heartbeat, keys, series, store
+from collectors import claims, heartbeat, keys, schedule, series, store
 from collectors.models import Endpoint, Gap, Monitor, Scenario, Slot, Trial
 from collectors.models.targets import EndpointFields
 from probes import prompts
@@ -52,7 +52,7 @@ def collect(monitor_id: int, due_at: datetime) -> None:
     except keys.KeyUnavailable as error:
         log.warning("monitor %s: %s", monitor_id, error)
         return _give_up(slot, Gap.Reason.NO_KEY)
-    prompt = to_prompt(scenario, nonce=f"{monitor_id}-{schedule_ms(due_at)}")
+    prompt = to_prompt(scenario, nonce=f"{monitor_id}-{schedule.to_ms(due_at)}")
     connection.close()  # back to the pool: an answer may take minutes
     started_at = max(timezone.now(), due_at)
     try:
@@ -63,10 +63,6 @@ def collect(monitor_id: int, due_at: datetime) -> None:
         log.exception("monitor %s: the prober failed", monitor_id)
         return _give_up(slot, Gap.Reason.PROBER_FAULT)
     _store(slot.monitor, due_at, started_at, measurement)
-
-
-def schedule_ms(moment: datetime) -> int:
-    return round(moment.timestamp() * 1000)
 
 
 def _wait_until(moment: datetime) -> None:

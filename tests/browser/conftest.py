@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -19,25 +18,17 @@ from django.test import Client
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from dashboard.local import ports
+from tests.chromium import FLAGS, find
 from tests.waiting import wait_for
 
 ROOT = Path(__file__).parents[2]
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 # Playwright's loop runs in the test's own thread, where Django would refuse the ORM.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    chromium = find()
     if chromium is None:
         if os.environ.get("TOKENPULSE_REQUIRE_BROWSER"):
             pytest.fail("A Chromium is needed, and none is there.")
